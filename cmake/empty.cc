@@ -1,0 +1,1 @@
+// Keeps a room that has only headers so far a library.
