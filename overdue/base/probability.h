@@ -7,8 +7,8 @@
 
 namespace overdue {
 
-// A number in [0, 1] kept as a whole count of 1e-12ths, so that 0.001 is exactly one in a thousand and ranks are
-// integer arithmetic. `Tag` keeps a quantile and a probability from being passed for each other.
+// A number in [0, 1] kept as a whole count of 1e-12ths, so that 0.001 is exactly one in a thousand and ranks
+// are integer arithmetic. `Tag` keeps a quantile and a probability from being passed for each other.
 template <typename Tag>
 class UnitFraction {
  public:

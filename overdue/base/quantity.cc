@@ -75,8 +75,10 @@ Result<Duration> parse_duration(std::string_view text) {
     if (const auto value = decimal_times(digits, known.nanoseconds)) return Duration(*value);
     break;
   }
-  return fail(ErrorCode::invalid_argument,
-              fmt::format("'{}' is not a duration: write a number and one of ns, us, ms, s, m, h, d, as in 250ms", text));
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format("'{}' is not a duration: write a number and one of ns, us, ms, s, m, h, d, as in 250ms",
+                  text));
 }
 
 Result<Probability> parse_rate(std::string_view text) {
@@ -85,17 +87,18 @@ Result<Probability> parse_rate(std::string_view text) {
   if (percent) digits = trimmed(digits.substr(0, digits.size() - 1));
   const auto parts = decimal_times(digits, percent ? Probability::kScale / 100 : Probability::kScale);
   if (!parts) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("'{}' is not a rate: write 0.1% or 0.001", text));
+    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is not a rate: write 0.1% or 0.001", text));
   }
   const bool zero = *parts == 0;
   if (!percent && !zero && *parts >= Probability::kScale) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("'{}' could mean a percentage or a fraction: write {}% or a number below 1 such as 0.001",
-                            text, digits));
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("'{}' could mean a percentage or a fraction: write {}% or a number below 1 such as 0.001",
+                    text, digits));
   }
   if (*parts > Probability::kScale) {
-    return fail(ErrorCode::invalid_argument, fmt::format("'{}' is more than all of the calls: a rate is 0% to 100%", text));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("'{}' is more than all of the calls: a rate is 0% to 100%", text));
   }
   return Probability::from_parts(*parts);
 }
@@ -103,13 +106,13 @@ Result<Probability> parse_rate(std::string_view text) {
 std::string format_duration(Duration value) {
   const double ns = static_cast<double>(value.count());
   const double size = std::abs(ns);
-  const auto [unit, scale] = size >= 86'400e9 * 2  ? std::pair("days", 86'400e9)
-                             : size >= 3600e9 * 2  ? std::pair("h", 3600e9)
-                             : size >= 120e9       ? std::pair("min", 60e9)
-                             : size >= 999.5e6     ? std::pair("s", 1e9)
-                             : size >= 999.5e3     ? std::pair("ms", 1e6)
-                             : size >= 999.5       ? std::pair("us", 1e3)
-                                                   : std::pair("ns", 1.0);
+  const auto [unit, scale] = size >= 86'400e9 * 2 ? std::pair("days", 86'400e9)
+                             : size >= 3600e9 * 2 ? std::pair("h", 3600e9)
+                             : size >= 120e9      ? std::pair("min", 60e9)
+                             : size >= 999.5e6    ? std::pair("s", 1e9)
+                             : size >= 999.5e3    ? std::pair("ms", 1e6)
+                             : size >= 999.5      ? std::pair("us", 1e3)
+                                                  : std::pair("ns", 1.0);
   const double shown = ns / scale;
   const double magnitude = std::abs(shown);
   std::string digits = fmt::format("{:.{}f}", shown, magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2);
@@ -123,7 +126,8 @@ std::string format_duration(Duration value) {
 std::string format_duration_exact(Duration value) {
   if (value.count() == 0) return "0s";
   for (const Unit& unit : kUnits) {
-    if (value.count() % unit.nanoseconds == 0) return fmt::format("{}{}", value.count() / unit.nanoseconds, unit.name);
+    if (value.count() % unit.nanoseconds == 0)
+      return fmt::format("{}{}", value.count() / unit.nanoseconds, unit.name);
   }
   return fmt::format("{}ns", value.count());
 }

@@ -59,7 +59,8 @@ TEST(FormatDuration, ShowsThreeDigitsInTheUnitThatFits) {
 }
 
 TEST(FormatDuration, ExactFormReadsBackAsItself) {
-  for (const Duration value : {Duration(385ms), Duration(1500us), Duration(1h), Duration(90s), Duration(1ns)}) {
+  for (const Duration value :
+       {Duration(385ms), Duration(1500us), Duration(1h), Duration(90s), Duration(1ns)}) {
     EXPECT_EQ(*parse_duration(format_duration_exact(value)), value);
   }
 }

@@ -5,9 +5,9 @@
 
 namespace overdue {
 
-// Random is our own generator, xoshiro256++ (Blackman and Vigna, 2018), seeded through SplitMix64: 1 ns a draw, the
-// same numbers on every machine. Draw distributions from latency/distribution.h; those of <random> differ between
-// standard libraries.
+// Random is our own generator, xoshiro256++ (Blackman and Vigna, 2018), seeded through SplitMix64: 1 ns a
+// draw, the same numbers on every machine. Draw distributions from latency/distribution.h; those of <random>
+// differ between standard libraries.
 //
 // Streams: Random{seed, entity} gives each entity of one seed a stream of its own.
 // Threads: none; one owner.
@@ -31,7 +31,9 @@ class Random {
   }
 
   // Uniform in [0, 1), 53 bits. The signed conversion is one instruction where the unsigned one is several.
-  constexpr double uniform() { return static_cast<double>(static_cast<std::int64_t>(next() >> 11)) * 0x1p-53; }
+  constexpr double uniform() {
+    return static_cast<double>(static_cast<std::int64_t>(next() >> 11)) * 0x1p-53;
+  }
 
   // Uniform in [0, bound), by multiplication (Lemire 2019, without the rejection: bias below bound / 2^64).
   // Requires: bound >= 1.

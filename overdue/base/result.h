@@ -13,7 +13,8 @@ enum class ErrorCode {
   unsupported,       // Understood, and not what this program can answer from.
 };
 
-// Error says what went wrong and what would be right. The message names file, line and value where there are any.
+// Error says what went wrong and what would be right. The message names file, line and value where there are
+// any.
 struct Error {
   ErrorCode code;
   std::string message;

@@ -1,0 +1,135 @@
+#include "overdue/policy/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+constexpr std::string_view kWhole = R"(# who pays
+[dependency.payments]
+backends  = ["10.0.0.1:8080", "10.0.0.2:8080"]
+via_proxy = false
+promise   = "2s"
+
+[dependency.payments.timeout]
+accept_false = "0.1%"   # agreed in May
+connect      = "250ms"
+request      = "385ms"
+floor = "50ms"
+ceiling = "1s"
+max_step = "10%"
+window = "5m"
+window_max = "6h"
+watch = "100%"
+
+[dependency.payments.retry]
+attempts = 3
+)";
+
+TEST(ParsePolicy, ReadsTheTimeoutTableAndTheDependencysOwnKeys) {
+  const auto policy = parse_policy(kWhole, "p.toml");
+  ASSERT_TRUE(policy.has_value()) << policy.error().message;
+  ASSERT_EQ(policy->dependencies.size(), 1u);
+  const DependencyPolicy& payments = policy->dependencies[0];
+  EXPECT_EQ(payments.name, "payments");
+  EXPECT_EQ(payments.backends.size(), 2u);
+  EXPECT_EQ(payments.promise, 2s);
+  EXPECT_EQ(payments.timeout.accept_false, Probability{0.001});
+  EXPECT_EQ(payments.timeout.request, 385ms);
+  EXPECT_EQ(payments.timeout.window_max, 6h);
+  EXPECT_EQ(payments.tables_not_read, std::vector<std::string>{"retry"});
+}
+
+TEST(ParsePolicy, ReadsAdaptiveAsAWordAndNotAsATime) {
+  const auto policy = parse_policy("[dependency.a.timeout]\nrequest = \"adaptive\"\n", "p.toml");
+  ASSERT_TRUE(policy.has_value());
+  EXPECT_TRUE(policy->dependencies[0].timeout.adaptive);
+  EXPECT_FALSE(policy->dependencies[0].timeout.request.has_value());
+}
+
+TEST(ParsePolicy, NamesEveryFaultAtOnceWithItsLineAndWhatWouldBeRight) {
+  const auto policy = parse_policy(R"([dependency.a.timeout]
+request = 385
+accept_false = 99.9
+connect = "0ms"
+reqest = "1s"
+floor = "2s"
+ceiling = "1s"
+[other]
+)",
+                                   "p.toml");
+  ASSERT_FALSE(policy.has_value());
+  const std::string& message = policy.error().message;
+  EXPECT_THAT(message,
+              HasSubstr("p.toml:2: dependency.a.timeout.request = 385: a duration is text with a unit"));
+  EXPECT_THAT(message, HasSubstr("p.toml:3: dependency.a.timeout.accept_false"));
+  EXPECT_THAT(message, HasSubstr("99.9%"));
+  EXPECT_THAT(message, HasSubstr("p.toml:4: dependency.a.timeout.connect"));
+  EXPECT_THAT(message, HasSubstr("p.toml:5: dependency.a.timeout.reqest is not a key"));
+  EXPECT_THAT(message, HasSubstr("floor 2s must be below ceiling 1s"));
+  EXPECT_THAT(message, HasSubstr("p.toml:8: other is not known here"));
+}
+
+TEST(ParsePolicy, RefusesATimeoutThatDoesNotFitThePromise) {
+  const std::string text =
+      "[dependency.a]\npromise = \"300ms\"\n[dependency.a.timeout]\nrequest = \"REQUEST\"\n";
+  const auto with = [&](std::string_view request) {
+    std::string changed = text;
+    return parse_policy(changed.replace(changed.find("REQUEST"), 7, request), "p.toml");
+  };
+  EXPECT_TRUE(with("300ms").has_value());
+  EXPECT_THAT(with("301ms").error().message, HasSubstr("request 301ms does not fit the promise 300ms"));
+}
+
+TEST(ParsePolicy, SaysWhereTextIsNotToml) {
+  const auto policy = parse_policy("[dependency.a\nx = 1\n", "p.toml");
+  ASSERT_FALSE(policy.has_value());
+  EXPECT_THAT(policy.error().message, HasSubstr("p.toml:1: not TOML"));
+}
+
+TEST(WithTimeout, ChangesTheFiguresAndNothingElse) {
+  const auto changed = with_timeout(kWhole, "p.toml", "payments",
+                                    {.accept_false = Probability{0.01}, .connect = 100ms, .request = 1500us});
+  ASSERT_TRUE(changed.has_value()) << changed.error().message;
+  std::string wanted(kWhole);
+  wanted.replace(wanted.find("\"0.1%\""), 6, "\"1%\"");
+  wanted.replace(wanted.find("\"250ms\""), 7, "\"100ms\"");
+  wanted.replace(wanted.find("\"385ms\""), 7, "\"1500us\"");
+  EXPECT_EQ(*changed, wanted);
+}
+
+TEST(WithTimeout, AddsTheTableOrTheKeyWhereItIsMissing) {
+  EXPECT_EQ(with_timeout("", "p.toml", "a b", {.accept_false = Probability{0.001}, .request = 385ms}).value(),
+            "[dependency.\"a b\".timeout]\naccept_false = \"0.1%\"\nrequest = \"385ms\"\n");
+  EXPECT_EQ(with_timeout("[dependency.a.timeout]\n\n# next\n[dependency.b]\n", "p.toml", "a", {.request = 1s})
+                .value(),
+            "[dependency.a.timeout]\nrequest = \"1s\"\n\n# next\n[dependency.b]\n");
+}
+
+TEST(WithTimeout, LeavesAFileWithFaultsAlone) {
+  EXPECT_FALSE(with_timeout("nonsense", "p.toml", "a", {.request = 1s}).has_value());
+  EXPECT_FALSE(
+      with_timeout("[dependency]\na = {timeout = {request = \"2s\"}}\n", "p.toml", "a", {.request = 1s})
+          .has_value());
+}
+
+TEST(WithTimeout, WhatItWritesReadsBackAsItWasSet) {
+  const TimeoutPolicy set{
+      .accept_false = Probability{0.00025}, .connect = 7ms, .request = 12345us, .watch = Probability{0.5}};
+  const auto text = with_timeout(kWhole, "p.toml", "other.one", set);
+  ASSERT_TRUE(text.has_value());
+  const auto read = parse_policy(*text, "p.toml");
+  ASSERT_TRUE(read.has_value());
+  const TimeoutPolicy& got = read->find("other.one")->timeout;
+  EXPECT_EQ(got.accept_false, set.accept_false);
+  EXPECT_EQ(got.connect, set.connect);
+  EXPECT_EQ(got.request, set.request);
+  EXPECT_EQ(got.watch, set.watch);
+}
+
+}  // namespace
+}  // namespace overdue

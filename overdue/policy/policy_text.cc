@@ -1,0 +1,184 @@
+// Changing one table of a policy file in place: the file is people's, so all that is not the figures to set
+// stays, byte for byte. The text is cut into lines; the table's own lines are found by its header, each key
+// that is set is replaced where it stands or added below the last line of the table that is not blank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "overdue/base/quantity.h"
+#include "overdue/policy/policy.h"
+
+namespace overdue {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// A name as a TOML key: bare where it may be, else quoted.
+std::string as_key(std::string_view name) {
+  const bool bare = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  if (bare) return std::string(name);
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string as_rate(Probability rate) {
+  std::string digits = fmt::format("{:.10f}", rate.value() * 100);
+  while (digits.back() == '0') digits.pop_back();
+  if (digits.back() == '.') digits.pop_back();
+  return fmt::format("\"{}%\"", digits);
+}
+
+using Settings = std::vector<std::pair<std::string_view, std::string>>;
+
+Settings settings_of(const TimeoutPolicy& timeout) {
+  Settings settings;
+  const auto duration = [&](std::string_view key, const std::optional<Duration>& value) {
+    if (value) settings.emplace_back(key, fmt::format("\"{}\"", format_duration_exact(*value)));
+  };
+  const auto rate = [&](std::string_view key, const std::optional<Probability>& value) {
+    if (value) settings.emplace_back(key, as_rate(*value));
+  };
+  rate("accept_false", timeout.accept_false);
+  duration("connect", timeout.connect);
+  if (timeout.adaptive)
+    settings.emplace_back("request", "\"adaptive\"");
+  else
+    duration("request", timeout.request);
+  duration("floor", timeout.floor);
+  duration("ceiling", timeout.ceiling);
+  rate("max_step", timeout.max_step);
+  duration("window", timeout.window);
+  duration("window_max", timeout.window_max);
+  rate("watch", timeout.watch);
+  return settings;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return lines;
+}
+
+// The parts of a header such as [dependency . "a.b" . timeout], or nothing where the line is no table header.
+std::vector<std::string> header_of(std::string_view line) {
+  std::string_view text = trimmed(line);
+  if (text.empty() || text.front() != '[' || text.starts_with("[[")) return {};
+  text.remove_prefix(1);
+  std::vector<std::string> parts(1);
+  char quote = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote != 0) {
+      if (c == '\\' && quote == '"' && at + 1 < text.size())
+        parts.back() += text[++at];
+      else if (c == quote)
+        quote = 0;
+      else
+        parts.back() += c;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == ']') {
+      return parts;
+    } else if (c == '.') {
+      parts.emplace_back();
+    } else if (c != ' ' && c != '\t') {
+      parts.back() += c;
+    }
+  }
+  return {};
+}
+
+std::string_view key_of(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  if (text.empty() || text.front() == '#') return "";
+  return trimmed(text.substr(0, text.find('=')));
+}
+
+// What follows the value on its line: spaces and a comment.
+std::string_view comment_of(std::string_view line) {
+  char quote = 0;
+  for (std::size_t at = line.find('=') + 1; at < line.size(); ++at) {
+    if (quote != 0) {
+      if (line[at] == quote) quote = 0;
+    } else if (line[at] == '"' || line[at] == '\'') {
+      quote = line[at];
+    } else if (line[at] == '#') {
+      std::size_t from = at;
+      while (from > 0 && (line[from - 1] == ' ' || line[from - 1] == '\t')) --from;
+      return line.substr(from);
+    }
+  }
+  return "";
+}
+
+// Sets the keys in the table whose header stands at lines[header].
+void set_keys(std::vector<std::string>& lines, std::size_t header, const Settings& settings) {
+  std::size_t end = header + 1;
+  std::size_t last_used = header;
+  while (end < lines.size() && !trimmed(lines[end]).starts_with('[')) {
+    if (!trimmed(lines[end]).empty() && trimmed(lines[end]).front() != '#') last_used = end;
+    ++end;
+  }
+  for (const auto& [key, value] : settings) {
+    const auto stands = std::find_if(lines.begin() + static_cast<std::ptrdiff_t>(header) + 1,
+                                     lines.begin() + static_cast<std::ptrdiff_t>(last_used) + 1,
+                                     [&](const std::string& line) { return key_of(line) == key; });
+    if (stands != lines.begin() + static_cast<std::ptrdiff_t>(last_used) + 1) {
+      const std::string before = stands->substr(0, stands->find('=') + 1);
+      *stands = fmt::format("{} {}{}", before, value, comment_of(*stands));
+    } else {
+      ++last_used;
+      lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(last_used),
+                   fmt::format("{} = {}", key, value));
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> with_timeout(std::string_view text, const std::string& path, std::string_view name,
+                                 const TimeoutPolicy& timeout) {
+  const auto before = parse_policy(text, path);
+  if (!before) return std::unexpected(before.error());
+  const Settings settings = settings_of(timeout);
+  std::vector<std::string> lines = lines_of(text);
+  const auto at = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+    return header_of(line) == std::vector<std::string>{"dependency", std::string(name), "timeout"};
+  });
+  if (at != lines.end()) {
+    set_keys(lines, static_cast<std::size_t>(at - lines.begin()), settings);
+  } else {
+    if (!lines.empty()) lines.emplace_back();
+    lines.push_back(fmt::format("[dependency.{}.timeout]", as_key(name)));
+    set_keys(lines, lines.size() - 1, settings);
+  }
+  std::string changed;
+  for (const std::string& line : lines) changed += line + "\n";
+  const auto after = parse_policy(changed, path);
+  if (!after) {
+    std::string wanted;
+    for (const auto& [key, value] : settings) wanted += fmt::format("\n  {} = {}", key, value);
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("{}\n{}: the timeout of {} cannot be set in place; put these lines in its table:{}",
+                    after.error().message, path, name, wanted));
+  }
+  return changed;
+}
+
+}  // namespace overdue
