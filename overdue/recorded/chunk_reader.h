@@ -37,15 +37,19 @@ class RowSink {
     used_ = 0;
   }
   // Histogram files: `count` endings at once.
-  virtual void add_counts(Ending ending, Duration elapsed, std::uint64_t count, std::optional<WallTime> at) = 0;
+  virtual void add_counts(Ending ending, Duration elapsed, std::uint64_t count,
+                          std::optional<WallTime> at) = 0;
 
-  // A line that is not measured, and why. `reason`: a string literal, the same for the same kind. `line`: 0-based
-  // within the chunk being read.
+  // A line that is not measured, and why. `reason`: a string literal, the same for the same kind. `line`:
+  // 0-based within the chunk being read.
   virtual void set_aside(std::string_view reason, std::uint64_t line) = 0;
   // Something the user should be told once, however often it happened: "status 0 read as lost".
   virtual void note(std::string_view text) = 0;
 
   ReaderNames names;
+  // Rows left out by --where; the reader counts them here and does nothing else with them. (--since and
+  // --until are the sink's own.)
+  std::uint64_t filtered = 0;
 
  protected:
   virtual void take(std::span<const Attempt> rows) = 0;
@@ -55,14 +59,17 @@ class RowSink {
   std::size_t used_ = 0;
 };
 
-// ChunkReader turns whole lines into rows. Configured once from the options and the head of the file; const and
-// shared between threads afterwards.
+// ChunkReader turns whole lines into rows. Configured once from the options and the head of the file; const
+// and shared between threads afterwards.
 class ChunkReader {
  public:
   virtual ~ChunkReader() = default;
 
-  // `lines` is whole lines (the file's last may lack its newline; "\r\n" is a newline too). Every line ends as rows,
-  // as set aside, or is a comment or header of the format. Returns the number of lines read.
+  // `lines` is whole lines (the file's last may lack its newline; "\r\n" is a newline too). Every line ends
+  // as rows, as set aside, or is a comment or header of the format. Returns the number of lines read. After
+  // the last line kReadableAfter further bytes may be read (and mean nothing), so that loads need no end
+  // check.
+  static constexpr std::size_t kReadableAfter = 64;
   virtual std::uint64_t read(std::string_view lines, RowSink& sink) const = 0;
 
   // False where the state runs from line to line (hlog): such a file is read on one thread.
@@ -73,12 +80,13 @@ class ChunkReader {
 struct OpenedFormat {
   std::unique_ptr<ChunkReader> reader;
   SourceSummary summary;
-  std::size_t header_bytes = 0;      // Skipped before the first chunk (a CSV header line).
+  std::size_t header_bytes = 0;  // Skipped before the first chunk (a CSV header line).
   std::uint64_t header_lines = 0;
 };
 
-// One pair of functions a format. looks_like_*: could `head` (the first up to 256 KiB, whole lines) be this format?
-// Certain enough to choose it without --format. open_*: fails with what is wrong and what would be right.
+// One pair of functions a format. looks_like_*: could `head` (the first up to 256 KiB, whole lines) be this
+// format? Certain enough to choose it without --format. open_*: fails with what is wrong and what would be
+// right.
 bool looks_like_csv(std::string_view head);
 bool looks_like_ndjson(std::string_view head);
 bool looks_like_nginx(std::string_view head);

@@ -1,0 +1,41 @@
+#include "overdue/recorded/field_picks.h"
+
+#include <fmt/format.h>
+
+namespace overdue {
+namespace {
+
+std::string_view our_word(std::string_view name) {
+  if (name == "upstream" || name == "backend" || name == "host" || name == "replica") return "backend";
+  if (name == "route" || name == "path" || name == "uri" || name == "url") return "route";
+  return name;
+}
+
+}  // namespace
+
+Result<FieldPicks> FieldPicks::create(const ReadOptions& options, const Resolve& resolve,
+                                      std::string_view known) {
+  const auto found = [&](std::string_view name) {
+    const auto exact = resolve(name);
+    return exact ? exact : resolve(our_word(name));
+  };
+  FieldPicks picks;
+  if (!options.group_by.empty()) {
+    picks.by_ = found(options.group_by);
+    if (!picks.by_) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--by {}: there is no such field; {}", options.group_by, known));
+    }
+  }
+  for (const auto& [name, value] : options.where) {
+    const auto field = found(name);
+    if (!field) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--where {}={}: there is no such field; {}", name, value, known));
+    }
+    picks.wheres_.push_back({*field, value});
+  }
+  return picks;
+}
+
+}  // namespace overdue
