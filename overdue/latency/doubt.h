@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overdue/base/probability.h"
+#include "overdue/base/time.h"
+
+namespace overdue {
+
+class Measurement;
+struct Comparison;
+
+// Doubt is a reason not to take the advice as it stands: a code that scripts branch on (--fail-on) and one or
+// two sentences with the numbers and what to do about it.
+struct Doubt {
+  std::string code;
+  std::string text;
+};
+
+// DoubtContext is what the measurement alone does not know. Everything is optional in effect: a default
+// context gives the doubts that the log alone supports.
+struct DoubtContext {
+  // What the open calls (no reply by the longest wait) were read as; STATISTICS 2.
+  enum class OpenCalls { not_judged, enough, lost, slow, cannot_tell };
+
+  Probability accept_false = Probability(0.001);
+  std::optional<Duration> point;        // Of the advice, before its upper end is taken.
+  std::optional<Duration> recommended;  // The advised timeout.
+  std::optional<Duration> pooled;       // The advised timeout with no replica left out.
+  OpenCalls open_calls = OpenCalls::not_judged;
+  double open_share = 0;  // Of calls, without a reply at the longest wait.
+  std::optional<Duration> longest_wait;
+  double vif = 1;                   // Variance inflation by dependence; STATISTICS 5.
+  double effective_late_calls = 0;  // K / VIF.
+  // The timeout if every abandoned call was lost, and if every one was slower than the timeout (nullopt: none
+  // fits).
+  std::optional<Duration> timeout_if_abandoned_lost;
+  std::optional<Duration> timeout_if_abandoned_slow;
+  const Comparison* comparison = nullptr;
+  bool server_side = false;       // The log was written by the server that is called.
+  bool filled_in = false;         // --expected-interval was given: omitted calls are in the measurement.
+  bool outcome_unknown = false;   // The source has neither status nor ending: every row was read as a reply.
+  std::optional<Duration> limit;  // As named with --limit.
+  std::string unit_doubt;         // From unit_doubt() below, or a reader's own; empty: none.
+};
+
+// find_doubts lists the reasons to doubt what was measured, the gravest first.
+//
+// Codes: unit_mismatch clock_step slow_or_lost abandonment_matters slow_replica failing_replica change
+// coordinated_omission caller_limit heaping bursts load few_episodes short_log mixed_routes server_side_log
+// zero_latency. The rule of each is in doubt_rules.h. On independent calls each but the plainly true ones
+// (server_side_log, short_log on a short log) fires in at most 1 % of logs; doubt_false_alarm_test.cc counts.
+// Errors: none; an empty, one-row or untimed measurement raises what still makes sense of it.
+std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context);
+
+// The unit a column's name says its numbers are in.
+enum class NamedUnit { seconds, milliseconds, microseconds, nanoseconds };
+
+// Says that the numbers look as if they were in the unit a thousand times finer or coarser than the name says
+// (C05): the median, read as named, is no remote call's (outside 10 us .. 20 s) and read in the neighbouring
+// unit it would be. nullopt: nothing to say.
+std::optional<std::string> unit_doubt(Duration median, NamedUnit named);
+
+}  // namespace overdue
