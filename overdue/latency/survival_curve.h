@@ -10,25 +10,25 @@
 
 namespace overdue {
 
-// SurvivalCurve says what share of calls have replied by each latency of a table, when some were given up before
-// they could show it. At every row
+// SurvivalCurve says what share of calls have replied by each latency of a table, when some were given up
+// before they could show it. At every row
 //     1 = replied + open + reset + rejected.
-// A give-up is right-censored where it ended; a call that was reset or rejected never replies and stays at risk with
-// the weight of STATISTICS 1, which makes `replied` equal the Aalen-Johansen estimate.
+// A give-up is right-censored where it ended; a call that was reset or rejected never replies and stays at
+// risk with the weight of STATISTICS 1, which makes `replied` equal the Aalen-Johansen estimate.
 //
-// Algorithm: a give-up hands its share to the calls still watched (Efron 1967, "redistribute to the right"), so every
-// ending between two give-ups carries one share, 1 / (n G), and all sums are that share times a count. No long product
-// of factors is formed: with nothing cut off the shares are counts over n.
+// Algorithm: a give-up hands its share to the calls still watched (Efron 1967, "redistribute to the right"),
+// so every ending between two give-ups carries one share, 1 / (n G), and all sums are that share times a
+// count. No long product of factors is formed: with nothing cut off the shares are counts over n.
 //
 // Requires: the table ascends, and lives as long as the curve. Threads: any may read.
 class SurvivalCurve {
  public:
   // The state after everything that ended in the row of the same index.
   struct Point {
-    double replied = 0;   // R: share of calls that have replied.
-    double open = 0;      // A: share neither replied nor otherwise ended.
-    double reset = 0;     // J_reset.
-    double rejected = 0;  // J_rejected.
+    double replied = 0;    // R: share of calls that have replied.
+    double open = 0;       // A: share neither replied nor otherwise ended.
+    double reset = 0;      // J_reset.
+    double rejected = 0;   // J_rejected.
     double greenwood = 0;  // V: the sum that gives the variance of S as S^2 V. Infinite once S is 0.
     std::uint64_t watched_after = 0;  // Calls still watched after the row.
     std::uint64_t replies = 0;        // Replies up to and with the row.
@@ -46,14 +46,16 @@ class SurvivalCurve {
   const Point& back() const { return points_.back(); }  // Requires: !empty().
   std::uint64_t calls() const { return calls_; }        // n: every row of the table.
   // Calls still watched just before the row.
-  std::uint64_t watched_before(std::size_t row) const { return row == 0 ? calls_ : points_[row - 1].watched_after; }
+  std::uint64_t watched_before(std::size_t row) const {
+    return row == 0 ? calls_ : points_[row - 1].watched_after;
+  }
 
   // The last row whose mid is at or below t; nothing where all lie above.
   std::optional<std::size_t> row_at(Duration t) const;
   // The state at t; before the first row everything is open.
   Point at(Duration t) const;
-  // The first row with replied >= share (within 1e-12 of it, so that rounding cannot move a rank); none when the
-  // curve up to and with `last_row` does not get there.
+  // The first row with replied >= share (within 1e-12 of it, so that rounding cannot move a rank); none when
+  // the curve up to and with `last_row` does not get there.
   std::optional<std::size_t> first_row_reaching(double share, std::size_t last_row) const;
 
  private:

@@ -8,15 +8,16 @@
 
 namespace overdue {
 
-// ConnectAdvice is a connect timeout by the rule of advise_timeout(), kept clear of TCP's own clock: a lost SYN is
-// sent again after 1, 3 and 7 s (RFC 6298: 1 s, doubled each time), so a limit just under one of these waits for
-// nothing, and one just over it leaves the answer no time to come.
+// ConnectAdvice is a connect timeout by the rule of advise_timeout(), kept clear of TCP's own clock: a lost
+// SYN is sent again after 1, 3 and 7 s (RFC 6298: 1 s, doubled each time), so a limit just under one of these
+// waits for nothing, and one just over it leaves the answer no time to come.
 struct ConnectAdvice {
-  TimeoutAdvice advice;                     // Of the connect times as they are.
-  std::optional<Duration> connect_timeout;  // request_timeout, moved past the retransmission where it was near one.
+  TimeoutAdvice advice;  // Of the connect times as they are.
+  std::optional<Duration>
+      connect_timeout;  // request_timeout, moved past the retransmission where it was near one.
   std::optional<Duration> near_retransmission;  // The 1, 3 or 7 s it was moved past.
-  double retransmitted_share = 0;  // Connects that took 1 s or more: a lost SYN, most likely.
-  std::string note;                // For people; empty when there is nothing to say.
+  double retransmitted_share = 0;               // Connects that took 1 s or more: a lost SYN, most likely.
+  std::string note;                             // For people; empty when there is nothing to say.
 };
 
 ConnectAdvice advise_connect_timeout(const EndingTable& connects, const AdviceOptions& options);

@@ -27,15 +27,16 @@ struct LastStretch {
   double open = 0;            // A at `from`.
 };
 
-// OpenCalls judges the calls that had not replied when the longest wait ended, from the replies in the last half and
-// the last fifth of it: a tail that falls like a power of t with index 1/2 or more cannot hide more than tail_bound.
-// A second mode behind the longest wait cannot be seen by any rule.
+// OpenCalls judges the calls that had not replied when the longest wait ended, from the replies in the last
+// half and the last fifth of it: a tail that falls like a power of t with index 1/2 or more cannot hide more
+// than tail_bound. A second mode behind the longest wait cannot be seen by any rule.
 struct OpenCalls {
   WaitVerdict verdict = WaitVerdict::cannot_tell;
   std::size_t last_row = 0;  // The row of the longest wait; later rows count as cut off there.
-  Duration longest_wait{};   // T: of any ending; when some were cut earlier, the last time 5 calls were watched.
+  Duration
+      longest_wait{};  // T: of any ending; when some were cut earlier, the last time 5 calls were watched.
   std::uint64_t open_calls = 0;  // Calls watched to T that did not end before or at it in another way.
-  double replied_share = 0;  // R(T), and so on: of all calls, rejected ones too.
+  double replied_share = 0;      // R(T), and so on: of all calls, rejected ones too.
   double open_share = 0;
   double reset_share = 0;
   double rejected_share = 0;
@@ -51,8 +52,8 @@ struct OpenCalls {
 // Requires: the curve is not empty; 0 <= accept_false < 1.
 OpenCalls judge_open_calls(const SurvivalCurve& curve, double accept_false);
 
-// For people: "80 calls were open after 1 s; only 0 of the 80 still waiting answered in the last half of it: they
-// look lost. This is as far as the longest wait of 1 s shows ..."
+// For people: "80 calls were open after 1 s; only 0 of the 80 still waiting answered in the last half of it:
+// they look lost. This is as far as the longest wait of 1 s shows ..."
 std::string describe(const OpenCalls& open);
 
 }  // namespace overdue

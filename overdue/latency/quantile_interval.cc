@@ -1,0 +1,163 @@
+#include "overdue/latency/quantile_interval.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "overdue/base/check.h"
+#include "overdue/latency/bounds.h"
+
+namespace overdue {
+namespace {
+
+// True where P(Bin(n, q) <= n F) is so far below alpha / 2 that computing it cannot be needed. By Chernoff
+// the tail is at most exp(-n KL(F, q)), and KL >= (q - F)^2 / (2 max p (1 - p) over [F, q]). The 15 in the
+// exponent, a factor of three million, more than covers what real n and k may differ from whole ones.
+bool surely_below(double share, double n, double q, double alpha) {
+  if (share >= q) return false;
+  const double variance_max = share >= 0.5 ? share * (1.0 - share) : q <= 0.5 ? q * (1.0 - q) : 0.25;
+  const double gap = q - share;
+  return n * gap * gap > 2.0 * variance_max * (15.0 - std::log(alpha / 2.0));
+}
+
+// The tests of STATISTICS 3 at one row.
+struct RowTests {
+  double n = 0;
+  double q = 0;
+  double alpha = 0;
+
+  // Rounding must not push a count of n F that is whole just below itself.
+  bool can_be_low(double share) const {
+    if (surely_below(share, n, q, alpha)) return false;
+    return binomial_at_most(n * share * (1.0 + 1e-12), n, q) > alpha / 2.0;
+  }
+  // Below q the chance of so many or more is a half at least, the median of Bin(n, q) being no less than n q
+  // - 1.
+  bool is_above(double share, double miss) const {
+    return share >= q && binomial_at_least(n * share, n, q) <= miss;
+  }
+};
+
+std::uint64_t replies_in(const EndingTable& table) {
+  std::uint64_t replies = 0;
+  for (const EndingRow& row : table) replies += row.replied;
+  return replies;
+}
+
+QuantileOfAll without_interval(const SurvivalCurve& curve, Quantile quantile) {
+  QuantileOfAll result;
+  result.quantile = quantile;
+  result.replies_only = reply_quantile(curve.table(), quantile);
+  if (!curve.empty()) result.beyond = curve.table().back().low;
+  return result;
+}
+
+}  // namespace
+
+double effective_replies_after(const SurvivalCurve& curve, std::size_t row, std::size_t last_row,
+                               bool of_the_replied) {
+  OVERDUE_CHECK(row <= last_row && last_row < curve.size());
+  const SurvivalCurve::Point& here = curve[row];
+  const SurvivalCurve::Point& end = curve[last_row];
+  const double counted = static_cast<double>(end.replies);
+  if (!of_the_replied) {
+    // g = 1 - a and Var(g) = a^2 V, so n = g (1 - g) / Var(g) = (1 - a) / (a V).
+    const double unreplied = here.unreplied();
+    if (unreplied <= 0.0 || here.greenwood <= 0.0) return counted;
+    return here.replied / (unreplied * here.greenwood);
+  }
+  // With g = (1 - a) / (1 - b) the variance of STATISTICS 3 is the same as
+  //     ((1 - g)^2 V(t) + g^2 b^2 (V(T) - V(t))) / (1 - b)^2,
+  // which loses no digits as a comes close to b. b^2 V(T) is 0 where everything replied.
+  const double share = here.replied / end.replied;
+  const double rest = (end.replied - here.replied) / end.replied;
+  if (!(rest > 0.0)) return counted;
+  const double left = end.unreplied();
+  const double later = left > 0.0 ? share * share * left * left * (end.greenwood - here.greenwood) : 0.0;
+  const double variance = (rest * rest * here.greenwood + later) / (end.replied * end.replied);
+  return variance > 0.0 ? share * rest / variance : counted;
+}
+
+double effective_replies_before(const SurvivalCurve& curve, std::size_t row, std::size_t last_row,
+                                bool of_the_replied) {
+  // S and V do not change between replies, so the row before will do for the reply before.
+  const bool first = row == 0 || curve[row - 1].replies == 0;
+  return effective_replies_after(curve, first ? row : row - 1, last_row, of_the_replied);
+}
+
+IntervalRows interval_rows(const SurvivalCurve& curve, const IntervalQuestion& question) {
+  OVERDUE_CHECK(question.last_row < curve.size());
+  OVERDUE_CHECK(question.alpha > 0.0 && question.alpha < 1.0);
+  OVERDUE_CHECK(question.vif >= 1.0);
+  IntervalRows rows;
+  RowTests tests{.q = question.quantile, .alpha = question.alpha};
+  bool first = true;
+  for (std::size_t row = 0; row <= question.last_row && !(rows.low && rows.high); ++row) {
+    if (curve.table()[row].replied == 0) continue;
+    const double replied = curve[row].replied;
+    tests.n = effective_replies_before(curve, row, question.last_row, question.of_the_replied) / question.vif;
+    if (first) rows.low_unbounded = binomial_at_most(0.0, tests.n, tests.q) > question.alpha / 2.0;
+    first = false;
+    const double share_low = std::min(1.0, replied / question.replied_ever_low);
+    const double share_high = std::min(1.0, replied / question.replied_ever_high);
+    if (!rows.low && tests.can_be_low(share_low)) rows.low = row;
+    if (!rows.high_one_sided && tests.is_above(share_high, question.alpha)) rows.high_one_sided = row;
+    if (!rows.high && tests.is_above(share_high, question.alpha / 2.0)) rows.high = row;
+  }
+  if (rows.low_unbounded) rows.low.reset();
+  rows.low_beyond = !rows.low && !rows.low_unbounded;
+  return rows;
+}
+
+std::vector<QuantileOfAll> quantiles_of_all(const SurvivalCurve& curve, const TailByBlock& tails,
+                                            const std::vector<Quantile>& quantiles, Probability confidence) {
+  std::vector<QuantileOfAll> results;
+  double vif = 1;  // Beyond the longest wait nothing is late: the dependence last seen is the best guess.
+  for (const Quantile quantile : quantiles) {
+    QuantileOfAll result = without_interval(curve, quantile);
+    if (curve.empty() || curve.back().replies == 0) {
+      results.push_back(result);
+      continue;
+    }
+    const EndingTable& table = curve.table();
+    const double ever = 1.0 - curve.back().rejected;
+    const std::size_t last_row = curve.size() - 1;
+    if (const auto row = curve.first_row_reaching(quantile.value() * ever, last_row)) {
+      result.all_calls = table[*row].mid;
+      result.beyond.reset();
+      if (tails) vif = block_inflation(tails(table[*row].mid)).vif;
+    }
+    result.vif = vif;
+    const IntervalRows rows = interval_rows(curve, {.quantile = quantile.value(),
+                                                    .alpha = complement(confidence).value(),
+                                                    .vif = vif,
+                                                    .replied_ever_low = ever,
+                                                    .replied_ever_high = ever,
+                                                    .of_the_replied = false,
+                                                    .last_row = last_row});
+    if (rows.low) result.low = table[*rows.low].low;
+    result.low_beyond = rows.low_beyond;
+    if (rows.high) result.high = table[*rows.high].high;
+    results.push_back(result);
+  }
+  return results;
+}
+
+const std::vector<Quantile>& reported_quantiles() {
+  static const std::vector<Quantile> quantiles = {Quantile{0.5},  Quantile{0.9},   Quantile{0.95},
+                                                  Quantile{0.99}, Quantile{0.999}, Quantile{0.9999}};
+  return quantiles;
+}
+
+std::optional<Duration> reply_quantile(const EndingTable& table, Quantile quantile) {
+  const std::uint64_t replies = replies_in(table);
+  if (replies == 0) return std::nullopt;
+  const std::uint64_t rank = rank_of(quantile, replies);
+  std::uint64_t seen = 0;
+  for (const EndingRow& row : table) {
+    seen += row.replied;
+    if (seen >= rank) return row.mid;
+  }
+  return std::nullopt;
+}
+
+}  // namespace overdue

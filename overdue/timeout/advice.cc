@@ -1,0 +1,248 @@
+#include "overdue/timeout/advice.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "overdue/base/check.h"
+#include "overdue/latency/bounds.h"
+#include "overdue/latency/quantile_interval.h"
+
+namespace overdue {
+namespace {
+
+bool advisable(const OpenCalls& open) {
+  return open.verdict == WaitVerdict::enough || open.verdict == WaitVerdict::lost;
+}
+
+std::optional<Duration> mid_of(const EndingTable& table, std::optional<std::size_t> row) {
+  if (!row) return std::nullopt;
+  return table[*row].mid;
+}
+
+// A give-up at 0 did not give up after no time at all: the log does not say when.
+std::uint64_t untimed_give_ups(const EndingTable& table) {
+  return !table.empty() && table.front().low == Duration::zero() ? table.front().gave_up() : 0;
+}
+
+std::uint64_t whole(double value) {
+  return value < 9e18 ? static_cast<std::uint64_t>(value) : std::uint64_t{9'000'000'000'000'000'000};
+}
+
+struct Setting {
+  double accept_false;
+  double keep;   // 1 - accept_false: the quantile, q.
+  double alpha;  // 1 - confidence.
+};
+
+Setting setting_of(const AdviceOptions& options) {
+  return {.accept_false = options.accept_false.value(),
+          .keep = complement(options.accept_false).value(),
+          .alpha = complement(options.confidence).value()};
+}
+
+void note_dependence(const SurvivalCurve& curve, const TailByBlock& tails, Duration late_above,
+                     TimeoutAdvice& advice) {
+  BlockInflation inflation;
+  if (tails) inflation = block_inflation(tails(late_above));
+  advice.vif_known = inflation.known;
+  advice.vif = inflation.vif;
+  advice.blocks_with_replies = inflation.blocks_with_replies;
+  advice.late_calls =
+      inflation.known ? inflation.late_calls : curve.back().replies - curve.at(late_above).replies;
+  advice.effective_late_calls = static_cast<double>(advice.late_calls) / advice.vif;
+}
+
+// STATISTICS 3: the least n of independent replies whose greatest bounds the quantile, times what one of ours
+// is worth less. At the last reply, where the upper end would have to lie.
+std::uint64_t calls_for_upper_end(const SurvivalCurve& curve, const TimeoutAdvice& advice,
+                                  const Setting& setting) {
+  if (setting.accept_false <= 0.0 || setting.keep <= 0.0) return 0;
+  std::size_t row = advice.open.last_row;
+  while (row > 0 && curve.table()[row].replied == 0) --row;
+  const double effective = effective_replies_before(curve, row, advice.open.last_row, true);
+  const double counted = static_cast<double>(curve[advice.open.last_row].replies);
+  return whole(
+      std::ceil(std::log(setting.alpha) / std::log(setting.keep) * advice.vif * counted / effective));
+}
+
+// What it takes to say `lost` when no reply comes in the last half: (1 + sqrt 2) ln 40 / e calls, about.
+std::uint64_t calls_to_tell(const OpenCalls& open, const Setting& setting) {
+  if (open.verdict != WaitVerdict::cannot_tell || open.last_half.replies > 0) return 0;
+  if (setting.accept_false <= 0.0) return 0;
+  return whole((1.0 + std::sqrt(2.0)) * std::log(40.0) / setting.accept_false);
+}
+
+void find_interval(const SurvivalCurve& curve, const AdviceOptions& options, const Setting& setting,
+                   TimeoutAdvice& advice) {
+  const EndingTable& table = curve.table();
+  const OpenCalls& open = advice.open;
+  const IntervalRows rows = interval_rows(curve, {.quantile = setting.keep,
+                                                  .alpha = setting.alpha,
+                                                  .vif = advice.vif,
+                                                  .replied_ever_low = open.replied_share,
+                                                  .replied_ever_high = open.replied_ever,
+                                                  .of_the_replied = true,
+                                                  .last_row = open.last_row});
+  if (rows.low) advice.low = table[*rows.low].low;
+  advice.low_beyond = rows.low_beyond;
+  if (rows.high) advice.high = table[*rows.high].high;
+  if (!rows.high_one_sided) {
+    advice.declined = "too_few_calls";
+    return;
+  }
+  advice.recommended = table[*rows.high_one_sided].high;
+  if (options.headroom) {
+    const double stretched = static_cast<double>(advice.point->count()) * (1.0 + *options.headroom);
+    advice.recommended = Duration(static_cast<Duration::rep>(std::ceil(stretched)));
+  }
+  advice.request_timeout = round_up_timeout(*advice.recommended);
+}
+
+// The same log with everybody who left first counted as never answered.
+EndingTable with_abandoned_lost(const EndingTable& table) {
+  EndingTable changed = table;
+  for (EndingRow& row : changed) {
+    row.reset += row.abandoned;
+    row.abandoned = 0;
+  }
+  return changed;
+}
+
+AbandonmentRange abandonment_range(const SurvivalCurve& curve, const TimeoutAdvice& advice,
+                                   const Setting& setting, Duration timeout) {
+  AbandonmentRange range;
+  std::uint64_t not_rejected = 0;
+  for (const EndingRow& row : curve.table()) {
+    not_rejected += row.replied + row.reset + row.gave_up();
+    if (row.mid < timeout) range.abandoned_before += row.abandoned;
+  }
+  if (not_rejected == 0) return range;
+  range.share = static_cast<double>(range.abandoned_before) / static_cast<double>(not_rejected);
+  range.matters = range.share > setting.accept_false;
+  if (!range.matters) return range;
+
+  // Lost or slow, by the timeout they have not replied: the curve up to there is the same, and only what
+  // would have come after it differs.
+  const EndingTable changed = with_abandoned_lost(curve.table());
+  const SurvivalCurve lost(changed);
+  const std::size_t last_row = advice.open.last_row;
+  const SurvivalCurve::Point then = lost.at(std::min(timeout, advice.open.longest_wait));
+  const SurvivalCurve::Point& end = lost[last_row];
+  const double abandoned = static_cast<double>(range.abandoned_before) / static_cast<double>(curve.calls());
+  const double ever_if_lost =
+      end.replied + std::min(end.open, advice.open.replied_ever - advice.open.replied_share);
+  const double ever_if_slow = ever_if_lost + abandoned;
+  if (ever_if_lost <= 0.0) return range;
+  range.false_rate_if_lost = std::max(0.0, 1.0 - then.replied / ever_if_lost);
+  range.false_rate_if_slow = std::max(0.0, 1.0 - then.replied / ever_if_slow);
+  range.timeout_if_lost = mid_of(changed, lost.first_row_reaching(setting.keep * ever_if_lost, last_row));
+  range.timeout_if_slow = mid_of(changed, lost.first_row_reaching(setting.keep * ever_if_slow, last_row));
+  return range;
+}
+
+void note_rates(const SurvivalCurve& curve, const Setting& setting, TimeoutAdvice& advice) {
+  const std::optional<Duration> timeout = advice.request_timeout ? advice.request_timeout : advice.point;
+  if (!timeout) return;
+  const RatesAt rates = rates_at(curve, advice, *timeout);
+  advice.false_timeout_rate = rates.false_timeout_rate;
+  advice.lost_rate = rates.never_answered;
+  advice.reset_rate = rates.reset;
+  advice.visible_timeout_rate = rates.visible_timeout_rate;
+  advice.abandonment = abandonment_range(curve, advice, setting, *timeout);
+}
+
+}  // namespace
+
+Duration round_up_timeout(Duration timeout) {
+  using std::chrono::milliseconds;
+  constexpr Duration kFineStep = std::chrono::microseconds(10);
+  const Duration step = timeout < milliseconds(10) ? kFineStep : Duration(milliseconds(1));
+  const Duration steps = std::max(timeout, Duration(1)) + step - Duration(1);
+  return steps - steps % step;
+}
+
+TimeoutAdvice advise_timeout(const SurvivalCurve& curve, const TailByBlock& tails,
+                             const AdviceOptions& options) {
+  const Setting setting = setting_of(options);
+  const EndingTable& table = curve.table();
+  TimeoutAdvice advice;
+  advice.calls = curve.calls();
+  if (advice.calls == 0) {
+    advice.declined = "no_calls";
+    return advice;
+  }
+  advice.replies = curve.back().replies;
+  advice.untimed_give_ups = untimed_give_ups(table);
+  advice.open = judge_open_calls(curve, setting.accept_false);
+  const OpenCalls& open = advice.open;
+  advice.replied_ever = open.replied_ever;
+  if (advice.untimed_give_ups > advice.calls / 2) {
+    advice.declined = "too_many_untimed";
+    return advice;
+  }
+  if (curve[open.last_row].replies == 0) {
+    advice.declined = "no_replies";
+    return advice;
+  }
+  const auto reach = [&](double ever) {
+    return mid_of(table, curve.first_row_reaching(setting.keep * ever, open.last_row));
+  };
+  advice.if_open_lost = reach(open.replied_share);
+  advice.if_open_slow = reach(1.0 - open.reset_share - open.rejected_share);
+  if (advisable(open)) advice.point = reach(open.replied_ever);
+  if (const auto late_above = advice.point ? advice.point : advice.if_open_lost) {
+    note_dependence(curve, tails, *late_above, advice);
+  }
+  if (advice.point) {
+    find_interval(curve, options, setting, advice);
+    advice.calls_needed = calls_for_upper_end(curve, advice, setting);
+  } else {
+    advice.declined = "not_identifiable";
+    advice.calls_needed = calls_to_tell(open, setting);
+  }
+  note_rates(curve, setting, advice);
+  return advice;
+}
+
+TimeoutAdvice advise_timeout(const EndingTable& table, const TailByBlock& tails,
+                             const AdviceOptions& options) {
+  return advise_timeout(SurvivalCurve(table), tails, options);
+}
+
+RatesAt rates_at(const SurvivalCurve& curve, const TimeoutAdvice& advice, Duration timeout) {
+  RatesAt rates;
+  const double not_rejected = 1.0 - advice.open.rejected_share;
+  if (curve.calls() == 0 || not_rejected <= 0.0) return rates;
+  const SurvivalCurve::Point then = curve.at(std::min(timeout, advice.open.longest_wait));
+  const double later = std::max(0.0, advice.replied_ever - then.replied);
+  rates.answered = then.replied / not_rejected;
+  rates.cut_off = later / not_rejected;
+  rates.never_answered = std::max(0.0, then.open - later) / not_rejected;
+  rates.reset = then.reset / not_rejected;
+  rates.visible_timeout_rate = then.open / not_rejected;
+  rates.false_timeout_rate = advice.replied_ever > 0.0 ? later / advice.replied_ever : 0.0;
+  return rates;
+}
+
+TimeoutCheck check_timeout(const SurvivalCurve& curve, const TimeoutAdvice& advice, Duration timeout,
+                           Probability confidence) {
+  TimeoutCheck check;
+  check.rates = rates_at(curve, advice, timeout);
+  check.beyond_longest_wait = timeout > advice.open.longest_wait;
+  if (curve.calls() == 0) return check;
+  const OpenCalls& open = advice.open;
+  const std::optional<std::size_t> row = curve.row_at(std::min(timeout, open.longest_wait));
+  check.replies = curve[open.last_row].replies;
+  check.replies_above = check.replies - (row ? curve[*row].replies : 0);
+  // Where the open calls may be slow, all of them are counted as cut off: a check must not pass on a guess.
+  const bool of_the_replied = advisable(open);
+  const double ever = of_the_replied ? open.replied_ever : 1.0 - open.reset_share - open.rejected_share;
+  if (!row || curve[*row].replies == 0 || ever <= 0.0) return check;
+  const double share = std::min(1.0, curve[*row].replied / ever);
+  check.effective_replies = effective_replies_after(curve, *row, open.last_row, of_the_replied) / advice.vif;
+  check.false_rate_upper = rate_upper_bound((1.0 - share) * check.effective_replies, check.effective_replies,
+                                            complement(confidence).value());
+  return check;
+}
+
+}  // namespace overdue

@@ -1,0 +1,73 @@
+#include "overdue/timeout/connect_advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "overdue/base/quantity.h"
+#include "overdue/latency/quantile_interval.h"
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<Duration, 3> kSynSentAgain = {1s, 3s, 7s};
+constexpr Duration kAnswerMin = 10ms;
+
+// How long the answer to a SYN takes when none is lost: p99 of the connects that needed no second one.
+Duration answer_time(const EndingTable& connects) {
+  EndingTable quick;
+  for (const EndingRow& row : connects) {
+    if (row.mid < kSynSentAgain.front()) quick.push_back(row);
+  }
+  return std::max(kAnswerMin, reply_quantile(quick, Quantile{0.99}).value_or(Duration::zero()));
+}
+
+double retransmitted_share(const EndingTable& connects) {
+  std::uint64_t all = 0;
+  std::uint64_t late = 0;
+  for (const EndingRow& row : connects) {
+    all += row.replied;
+    if (row.mid >= kSynSentAgain.front()) late += row.replied;
+  }
+  return all == 0 ? 0.0 : static_cast<double>(late) / static_cast<double>(all);
+}
+
+// The retransmission a limit waits for in vain: one sent in the last third of it or just after it, or one
+// whose answer it leaves no time for.
+std::optional<Duration> retransmission_near(Duration timeout, Duration answer) {
+  for (const Duration sent : kSynSentAgain) {
+    if (timeout >= sent - sent / 4 && timeout < sent + answer) return sent;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ConnectAdvice advise_connect_timeout(const EndingTable& connects, const AdviceOptions& options) {
+  ConnectAdvice result;
+  result.advice = advise_timeout(connects, {}, options);
+  result.retransmitted_share = retransmitted_share(connects);
+  result.connect_timeout = result.advice.request_timeout;
+  if (!result.connect_timeout) return result;
+  const Duration answer = answer_time(connects);
+  result.near_retransmission = retransmission_near(*result.connect_timeout, answer);
+  if (result.near_retransmission) {
+    const Duration moved = round_up_timeout(*result.near_retransmission + answer);
+    result.note = fmt::format(
+        "a lost SYN is sent again after {}: a limit of {} would wait for it in vain, {} lets it be answered",
+        format_duration(*result.near_retransmission), format_duration(*result.connect_timeout),
+        format_duration(moved));
+    result.connect_timeout = moved;
+  } else if (*result.connect_timeout < kSynSentAgain.front()) {
+    result.note = fmt::format(
+        "a lost SYN is sent again after 1, 3 and 7 s: a connect that loses one fails at {}, "
+        "and is best retried; a limit just under 1, 3 or 7 s gains nothing",
+        format_duration(*result.connect_timeout));
+  }
+  return result;
+}
+
+}  // namespace overdue
