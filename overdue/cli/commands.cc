@@ -1,17 +1,28 @@
 #include "overdue/cli/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 
 #include "overdue/cli/subcommands.h"
+#include "overdue/cli/terminal.h"
 
 namespace overdue {
 
+int finish(const Result<int>& outcome) {
+  if (outcome) return *outcome;
+  print_error(outcome.error().message);
+  return outcome.error().code == ErrorCode::unsupported ? exit_declined : exit_bad_usage;
+}
+
 int run_command_line(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
   CLI::App app{"Timeouts from what callers really saw, and what they will cost."};
   app.name("overdue");
   app.require_subcommand(1);
   app.set_version_flag("--version", "overdue 0.1.0");
   int status = exit_done;
+  add_advise(app, status);
+  add_check(app, status);
   add_lesson(app, status);
   try {
     app.parse(argc, argv);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "overdue/base/probability.h"
@@ -19,6 +21,13 @@ struct Doubt {
   std::string code;
   std::string text;
 };
+
+// Every code there is.
+inline constexpr std::array<std::string_view, 17> kDoubtCodes = {
+    "unit_mismatch",   "clock_step",  "slow_or_lost",         "abandonment_matters", "slow_replica",
+    "failing_replica", "change",      "coordinated_omission", "caller_limit",        "heaping",
+    "bursts",          "load",        "few_episodes",         "short_log",           "mixed_routes",
+    "server_side_log", "zero_latency"};
 
 // DoubtContext is what the measurement alone does not know. Everything is optional in effect: a default
 // context gives the doubts that the log alone supports.

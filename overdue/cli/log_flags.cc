@@ -1,0 +1,236 @@
+#include "overdue/cli/log_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <thread>
+
+#include "overdue/base/quantity.h"
+#include "overdue/cli/terminal.h"
+#include "overdue/recorded/time_text.h"
+
+namespace overdue {
+namespace {
+
+template <typename Enum, std::size_t count>
+Result<std::optional<Enum>> word_of(const std::string& text, const std::string_view (&names)[count],
+                                    std::string_view flag) {
+  if (text.empty()) return std::nullopt;
+  std::string known;
+  for (std::size_t index = 0; index < count; ++index) {
+    if (text == names[index]) return static_cast<Enum>(index);
+    known += (index == 0 ? "" : ", ") + std::string(names[index]);
+  }
+  return fail(ErrorCode::invalid_argument, fmt::format("{} {}: there are {}", flag, text, known));
+}
+
+Result<std::optional<Duration>> positive_duration(const std::string& text, std::string_view flag) {
+  if (text.empty()) return std::nullopt;
+  const auto value = parse_duration(text);
+  if (!value) return fail(ErrorCode::invalid_argument, fmt::format("{}: {}", flag, value.error().message));
+  if (value->count() <= 0) {
+    return fail(ErrorCode::invalid_argument, fmt::format("{} {}: must be more than 0", flag, text));
+  }
+  return *value;
+}
+
+Result<std::optional<WallTime>> wall_time(const std::string& text, std::string_view flag) {
+  if (text.empty()) return std::nullopt;
+  TimeText reader;
+  if (const auto time = reader.parse(text)) return *time;
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{} {}: is no time; write 2026-11-29T09:00:00Z or seconds since 1970", flag, text));
+}
+
+Result<std::optional<Duration>> unit_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  for (const auto& [name, unit] :
+       {std::pair("s", Duration(1'000'000'000)), std::pair("ms", Duration(1'000'000)),
+        std::pair("us", Duration(1'000)), std::pair("ns", Duration(1))}) {
+    if (text == name) return unit;
+  }
+  return fail(ErrorCode::invalid_argument, fmt::format("--unit {}: there are s, ms, us, ns", text));
+}
+
+Result<std::pair<std::string, std::string>> pair_of(const std::string& text, std::string_view flag,
+                                                    std::string_view example) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return fail(ErrorCode::invalid_argument, fmt::format("{} {}: write it as in {}", flag, text, example));
+  }
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+Result<void> read_columns(const LogFlags& flags, ReadOptions& options) {
+  static constexpr std::string_view kFields[] = {"latency", "status",  "ending", "backend",
+                                                 "start",   "connect", "route",  "method"};
+  for (const std::string& entry : flags.columns) {
+    auto pair = pair_of(entry, "--map", "--map latency=latency_ms,status=code");
+    if (!pair) return std::unexpected(pair.error());
+    if (std::ranges::find(kFields, pair->first) == std::end(kFields)) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format("--map {}: there are latency, status, ending, backend, start, connect, route, method",
+                      entry));
+    }
+    options.columns.insert(*std::move(pair));
+  }
+  return {};
+}
+
+// value = make(); on failure the function returns the error.
+#define OVERDUE_ASSIGN(target, expression)                              \
+  do {                                                                  \
+    auto assigned = (expression);                                       \
+    if (!assigned) return std::unexpected(std::move(assigned).error()); \
+    target = *std::move(assigned);                                      \
+  } while (false)
+
+Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& options, ReadLogs& logs) {
+  std::optional<Duration> interval;
+  OVERDUE_ASSIGN(interval, positive_duration(flags.expected_interval, "--expected-interval"));
+  if (interval) {
+    for (auto& [key, measurement] : logs.groups) measurement.fill_in_expected(*interval);
+  }
+  if (!flags.sent) return {};
+  if (logs.groups.size() != 1 || !flags.by.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--sent counts the calls of the whole log and does not go with --by");
+  }
+  Measurement& measurement = logs.groups.begin()->second;
+  if (*flags.sent < measurement.attempts()) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--sent {}: the log holds more, {}; it must be the number of calls "
+                            "that were sent in the same time",
+                            *flags.sent, measurement.attempts()));
+  }
+  const EndingTable table = measurement.table();
+  const Duration at = options.limit ? *options.limit : table.empty() ? Duration(0) : table.back().high;
+  measurement.censor_missing(*flags.sent, at);
+  return {};
+}
+
+}  // namespace
+
+void add_log_flags(CLI::App& command, LogFlags& flags) {
+  command.add_option("FILE", flags.paths, "Logs, plain or gzip; - is standard input")->required();
+  command.add_option("--format", flags.format, "csv, ndjson, nginx, envoy, hlog (default: by content)");
+  command.add_option("--map", flags.columns, "Columns, as latency=latency_ms,status=code,backend=host")
+      ->delimiter(',');
+  command.add_option("--log-format", flags.log_format, "nginx's log_format string, as in nginx.conf");
+  command.add_option("--unit", flags.unit,
+                     "Unit of the latency column where its name does not say: s, ms, us, ns");
+  command.add_option("--vantage", flags.vantage, "Who wrote the log: caller, proxy, server");
+  command.add_option("--success", flags.success,
+                     "Statuses that are replies, as 2xx,404 (default: 2xx, 3xx and most 4xx)");
+  command.add_option("--limit", flags.limit, "The timeout in force when the log was written, as 1s");
+  command.add_option("--since", flags.since, "Only calls that began at this time or later");
+  command.add_option("--until", flags.until, "Only calls that began before this time");
+  command.add_option("--where", flags.where, "Only rows with COLUMN=VALUE; may be repeated");
+  command.add_option("--by", flags.by, "An advice for each route, method, upstream, or value of a column");
+  command.add_flag("--calls", flags.calls, "Measure whole calls, not their attempts");
+  command.add_option("--threads", flags.threads, "Reading threads (default: one a core)")
+      ->check(CLI::Range(1, 64));
+  command.add_option("--expected-interval", flags.expected_interval,
+                     "A closed loop's interval: count the calls it did not send while it waited");
+  command.add_option("--sent", flags.sent, "Calls really sent; what the log lacks is counted as given up");
+}
+
+void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
+  command.add_option("--accept", flags.accept, "Share of healthy calls you agree to cut off: 0.1% or 0.001")
+      ->capture_default_str();
+  command.add_option("--confidence", flags.confidence, "Confidence of the intervals and the advice")
+      ->capture_default_str();
+  command.add_option("--headroom", flags.headroom,
+                     "Advise the point plus this share, as 20%, and not its upper end");
+  command.add_option("--promise", flags.promise,
+                     "What your own callers were promised, as 500ms: does the advice fit?");
+}
+
+Result<ReadOptions> read_options_of(const LogFlags& flags) {
+  ReadOptions options;
+  OVERDUE_ASSIGN(options.format, word_of<Format>(flags.format, kFormatNames, "--format"));
+  OVERDUE_ASSIGN(options.vantage, word_of<Vantage>(flags.vantage, kVantageNames, "--vantage"));
+  OVERDUE_ASSIGN(options.unit, unit_of(flags.unit));
+  OVERDUE_ASSIGN(options.limit, positive_duration(flags.limit, "--limit"));
+  OVERDUE_ASSIGN(options.since, wall_time(flags.since, "--since"));
+  OVERDUE_ASSIGN(options.until, wall_time(flags.until, "--until"));
+  if (options.since && options.until && *options.since >= *options.until) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--since {} is not before --until {}", flags.since, flags.until));
+  }
+  if (const auto done = read_columns(flags, options); !done) return std::unexpected(done.error());
+  for (const std::string& entry : flags.where) {
+    auto pair = pair_of(entry, "--where", "--where method=GET");
+    if (!pair) return std::unexpected(pair.error());
+    options.where.push_back(*std::move(pair));
+  }
+  if (!flags.log_format.empty()) options.log_format = flags.log_format;
+  if (!flags.success.empty()) options.success = flags.success;
+  options.group_by = flags.by;
+  options.level = flags.calls ? Level::calls : Level::attempts;
+  options.threads =
+      flags.threads > 0 ? flags.threads : std::clamp(std::thread::hardware_concurrency(), 2U, 16U);
+  if (std::ranges::count(flags.paths, "-") > 1) {
+    return fail(ErrorCode::invalid_argument, "standard input (-) can be read once only");
+  }
+  return options;
+}
+
+Result<AnalysisOptions> analysis_options_of(const ChoiceFlags& flags) {
+  AnalysisOptions options;
+  const auto accept = parse_rate(flags.accept);
+  if (!accept) return fail(ErrorCode::invalid_argument, "--accept: " + accept.error().message);
+  if (accept->value() < 1e-9 || accept->value() > 0.5) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--accept {}: must be more than 0 and at most 50%, as in 0.1%", flags.accept));
+  }
+  options.advice.accept_false = *accept;
+  const auto confidence = parse_rate(flags.confidence);
+  if (!confidence) return fail(ErrorCode::invalid_argument, "--confidence: " + confidence.error().message);
+  if (confidence->value() < 0.5 || confidence->value() > 0.999999) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("--confidence {}: must be at least 50% and below 100%, as in 95%", flags.confidence));
+  }
+  options.advice.confidence = *confidence;
+  if (!flags.headroom.empty()) {
+    const auto headroom = parse_rate(flags.headroom);
+    if (!headroom) return fail(ErrorCode::invalid_argument, "--headroom: " + headroom.error().message);
+    options.advice.headroom = headroom->value();
+  }
+  OVERDUE_ASSIGN(options.promise, positive_duration(flags.promise, "--promise"));
+  return options;
+}
+
+Result<ReadLogs> read_logs(const LogFlags& flags, const ReadOptions& options) {
+  ReadLogs logs;
+  for (const std::string& path : flags.paths) {
+    ReadProgress progress;
+    const ReadWatch watch(progress, path == "-" ? "standard input" : path);
+    auto read = read_log(path, options, &progress);
+    if (!read) return std::unexpected(std::move(read).error());
+    logs.sources.push_back(std::move(read->source));
+    for (auto& [key, measurement] : read->groups) {
+      const auto [at, added] = logs.groups.try_emplace(key, std::move(measurement));
+      if (!added) at->second.merge(measurement);
+    }
+    logs.interrupted = progress.stop;
+    if (logs.interrupted) break;
+  }
+  if (logs.groups.empty()) logs.groups.try_emplace("");
+  if (const auto done = apply_whole_log_flags(flags, options, logs); !done)
+    return std::unexpected(done.error());
+  return logs;
+}
+
+void tell_sources(const ReadLogs& logs, const ReadOptions& read, AnalysisOptions& analysis) {
+  analysis.limit = read.limit;
+  for (const SourceSummary& source : logs.sources) {
+    if (source.vantage == Vantage::server) analysis.server_side = true;
+    if (analysis.unit_doubt.empty()) analysis.unit_doubt = source.unit_doubt;
+  }
+}
+
+}  // namespace overdue

@@ -1,0 +1,69 @@
+#include "overdue/report/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace overdue {
+
+std::size_t shown_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F)
+      shown += fmt::format("\\x{:02x}", byte);
+    else
+      shown += c;
+  }
+  return shown;
+}
+
+std::string TextTable::text(std::size_t indent) const {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows_) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      widths[column] = std::max(widths[column], shown_width(row[column]));
+    }
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line(indent, ' ');
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string padding(widths[column] - shown_width(row[column]), ' ');
+      const bool left = column == 0 || std::ranges::find(left_, column) != left_.end();
+      line += (column == 0 ? "" : "  ") + (left ? row[column] + padding : padding + row[column]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string wrapped(std::string_view text, std::size_t width, std::string_view first, std::string_view rest) {
+  std::string all;
+  std::string line(first);
+  bool empty = true;
+  while (!text.empty()) {
+    const std::size_t space = text.find(' ');
+    const std::string_view word = text.substr(0, space);
+    text = space == std::string_view::npos ? "" : text.substr(space + 1);
+    if (word.empty()) continue;
+    if (!empty && shown_width(line) + 1 + shown_width(word) > width) {
+      all += line + "\n";
+      line = rest;
+      empty = true;
+    }
+    if (!empty) line += ' ';
+    line += word;
+    empty = false;
+  }
+  return all + line + "\n";
+}
+
+}  // namespace overdue

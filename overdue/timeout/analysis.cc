@@ -1,0 +1,236 @@
+#include "overdue/timeout/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+namespace {
+
+bool is_left_out(const std::vector<bool>& leave_out, std::uint32_t backend) {
+  return backend < leave_out.size() && leave_out[backend];
+}
+
+std::optional<double> rate_of(const Measurement& measurement) {
+  const auto first = measurement.first_start();
+  const auto last = measurement.last_start();
+  if (!first || !last || *last <= *first || measurement.with_start() < 2) return std::nullopt;
+  // n starts span n - 1 gaps.
+  const double seconds = static_cast<double>((*last - *first).count()) / 1e9;
+  return static_cast<double>(measurement.with_start() - 1) / seconds;
+}
+
+class Candidates {
+ public:
+  Candidates(const SurvivalCurve& curve, const TimeoutAdvice& advice, std::optional<double> rate)
+      : curve_(curve), advice_(advice), rate_(rate) {}
+
+  void add(std::string label, std::optional<Duration> timeout) {
+    if (!timeout || timeout->count() <= 0) return;
+    Candidate candidate{
+        .label = std::move(label), .timeout = *timeout, .rates = rates_at(curve_, advice_, *timeout)};
+    if (rate_) {
+      candidate.held_calls =
+          *rate_ * candidate.rates.never_answered * static_cast<double>(timeout->count()) / 1e9;
+      candidate.extra_attempts_per_s = *rate_ * candidate.rates.visible_timeout_rate;
+    }
+    list_.push_back(std::move(candidate));
+  }
+
+  std::vector<Candidate> sorted() {
+    std::ranges::stable_sort(list_, {}, &Candidate::timeout);
+    return std::move(list_);
+  }
+
+ private:
+  const SurvivalCurve& curve_;
+  const TimeoutAdvice& advice_;
+  std::optional<double> rate_;
+  std::vector<Candidate> list_;
+};
+
+std::vector<Candidate> candidates_of(const SurvivalCurve& curve, const Analysis& analysis,
+                                     const AnalysisOptions& options) {
+  if (curve.empty()) return {};
+  Candidates candidates(curve, analysis.advice, analysis.attempts_per_second);
+  for (const auto& [label, quantile] :
+       {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99), std::pair("p99.9", 0.999)}) {
+    candidates.add(label, reply_quantile(curve.table(), Quantile{quantile}));
+  }
+  candidates.add("advised", analysis.advice.request_timeout);
+  candidates.add("promise", options.promise);
+  if (options.limit) {
+    candidates.add("today", options.limit);
+  } else {
+    candidates.add("longest", analysis.advice.open.longest_wait);
+  }
+  return candidates.sorted();
+}
+
+EndingTable connect_table(const LatencyHistogram& connects) {
+  EndingTable table;
+  for (std::uint32_t bucket = 0; bucket < LatencyHistogram::kBucketCount; ++bucket) {
+    const std::uint64_t count = connects.count_at(bucket);
+    if (count == 0) continue;
+    table.push_back({.low = std::max(connects.min(), LatencyHistogram::low_of(bucket)),
+                     .mid = std::clamp(LatencyHistogram::middle_of(bucket), connects.min(), connects.max()),
+                     .high = std::min(connects.max(), LatencyHistogram::high_of(bucket)),
+                     .replied = count});
+  }
+  return table;
+}
+
+DoubtContext::OpenCalls open_calls_of(const TimeoutAdvice& advice) {
+  if (advice.calls == 0) return DoubtContext::OpenCalls::not_judged;
+  switch (advice.open.verdict) {
+    case WaitVerdict::enough:
+      return DoubtContext::OpenCalls::enough;
+    case WaitVerdict::lost:
+      return DoubtContext::OpenCalls::lost;
+    case WaitVerdict::slow:
+      return DoubtContext::OpenCalls::slow;
+    case WaitVerdict::cannot_tell:
+      return DoubtContext::OpenCalls::cannot_tell;
+  }
+  return DoubtContext::OpenCalls::not_judged;
+}
+
+std::vector<Doubt> doubts_of(const Measurement& measurement, const Analysis& analysis,
+                             const AnalysisOptions& options) {
+  const TimeoutAdvice& advice = analysis.advice;
+  DoubtContext context;
+  context.accept_false = options.advice.accept_false;
+  context.point = advice.point;
+  context.recommended = advice.request_timeout;
+  if (analysis.pooled) context.pooled = analysis.pooled->request_timeout;
+  context.open_calls = open_calls_of(advice);
+  context.open_share = advice.open.open_share;
+  if (advice.calls > 0) context.longest_wait = advice.open.longest_wait;
+  context.vif = advice.vif;
+  context.effective_late_calls = advice.effective_late_calls;
+  if (advice.abandonment.matters) {
+    context.timeout_if_abandoned_lost = advice.abandonment.timeout_if_lost;
+    context.timeout_if_abandoned_slow = advice.abandonment.timeout_if_slow;
+  }
+  context.comparison = &analysis.comparison;
+  context.server_side = options.server_side;
+  context.filled_in = options.filled_in;
+  context.outcome_unknown = options.outcome_unknown;
+  context.limit = options.limit;
+  context.unit_doubt = options.unit_doubt;
+  std::vector<Doubt> doubts = find_doubts(measurement, context);
+  if (analysis.promise && !analysis.promise->fits) {
+    doubts.push_back(
+        {"promise_missed",
+         advice.request_timeout
+             ? fmt::format("the advised {} does not fit the promise of {}: cutting at the promise gives up "
+                           "{} of the calls that would have replied",
+                           format_duration(*advice.request_timeout), format_duration(*options.promise),
+                           format_rate(analysis.promise->check.rates.false_timeout_rate))
+             : fmt::format("no timeout can be advised, so nothing says that the promise of {} can be kept",
+                           format_duration(*options.promise))});
+  }
+  return doubts;
+}
+
+std::vector<BackendAnalysis> backends_of(const Measurement& measurement, const Analysis& analysis) {
+  const std::vector<bool> mask = analysis.comparison.leave_out_mask();
+  std::vector<BackendAnalysis> backends;
+  for (const ReplicaRow& row : analysis.comparison.rows) {
+    BackendAnalysis backend{.row = row, .left_out = is_left_out(mask, row.backend)};
+    if (analysis.advice.request_timeout) {
+      const EndingTable table = measurement.table_of(row.backend);
+      const SurvivalCurve curve(table);
+      const SurvivalCurve::Point at = curve.at(*analysis.advice.request_timeout);
+      const double asked = curve.empty() ? 0 : 1 - curve.back().rejected;
+      if (asked > 0) backend.over_advised = at.open / asked;
+    }
+    backends.push_back(std::move(backend));
+  }
+  std::ranges::sort(backends, {},
+                    [](const BackendAnalysis& backend) { return std::string_view(backend.row.name); });
+  return backends;
+}
+
+}  // namespace
+
+TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out) {
+  if (measurement.blocks().empty()) return {};
+  std::vector<std::uint32_t> series;
+  for (std::uint32_t backend = 0; backend < measurement.backends().size(); ++backend) {
+    const std::uint32_t replied =
+        Measurement::series_of(static_cast<std::uint16_t>(backend), Ending::replied);
+    if (!is_left_out(leave_out, backend) && replied < measurement.blocks().series_count())
+      series.push_back(replied);
+  }
+  return [&blocks = measurement.blocks(), series = std::move(series)](Duration late_above) {
+    const std::uint32_t first_late = LatencyHistogram::bucket_of(late_above) + 1;
+    std::vector<BlockTail> tails(blocks.block_count());
+    for (std::uint32_t block = 0; block < tails.size(); ++block) {
+      for (const std::uint32_t one : series) {
+        const BucketCounts& counts = blocks.at(one, block);
+        tails[block].replied += counts.total();
+        tails[block].late += counts.count_from(first_late);
+      }
+    }
+    return tails;
+  };
+}
+
+Analysis analyse(const Measurement& measurement, const AnalysisOptions& options) {
+  Analysis analysis;
+  analysis.calls = measurement.calls();
+  analysis.attempts = measurement.attempts();
+  analysis.untimed_give_ups = measurement.untimed_give_ups();
+  analysis.negative_elapsed = measurement.negative_elapsed;
+  analysis.endings = measurement.endings();
+  analysis.resolution = measurement.resolution();
+  analysis.first_start = measurement.first_start();
+  analysis.last_start = measurement.last_start();
+  analysis.attempts_per_second = rate_of(measurement);
+  analysis.comparison = compare_replicas(measurement);
+
+  const std::vector<bool> mask = analysis.comparison.leave_out_mask();
+  const bool leaves_out = !analysis.comparison.left_out.empty();
+  const EndingTable all = measurement.table();
+  const SurvivalCurve all_curve(all);
+  const TailByBlock all_tails = tails_of(measurement, {});
+  analysis.quantiles =
+      quantiles_of_all(all_curve, all_tails, reported_quantiles(), options.advice.confidence);
+
+  const EndingTable kept = leaves_out ? measurement.table(mask) : all;
+  const SurvivalCurve kept_curve(kept);
+  const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask) : all_tails;
+  analysis.advice = advise_timeout(kept_curve, kept_tails, options.advice);
+  if (leaves_out) {
+    analysis.quantiles_kept =
+        quantiles_of_all(kept_curve, kept_tails, reported_quantiles(), options.advice.confidence);
+    analysis.pooled = advise_timeout(all_curve, all_tails, options.advice);
+  }
+  if (!options.unit_doubt.empty()) {
+    analysis.advice.declined = "unit_unclear";
+    analysis.advice.request_timeout.reset();
+  }
+  if (leaves_out && analysis.advice.request_timeout) {
+    const double asked = 1 - all_curve.back().rejected;
+    if (asked > 0) analysis.visible_rate_pooled = all_curve.at(*analysis.advice.request_timeout).open / asked;
+  }
+  if (measurement.connect_times().count() > 0) {
+    const EndingTable connects = connect_table(measurement.connect_times());
+    analysis.connect = advise_connect_timeout(connects, options.advice);
+  }
+  if (options.promise && !kept_curve.empty()) {
+    analysis.promise = PromiseAnalysis{
+        .promise = *options.promise,
+        .fits = analysis.advice.request_timeout && *analysis.advice.request_timeout <= *options.promise,
+        .check = check_timeout(kept_curve, analysis.advice, *options.promise, options.advice.confidence)};
+  }
+  analysis.candidates = candidates_of(kept_curve, analysis, options);
+  analysis.backends = backends_of(measurement, analysis);
+  analysis.doubts = doubts_of(measurement, analysis, options);
+  return analysis;
+}
+
+}  // namespace overdue

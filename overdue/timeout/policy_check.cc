@@ -1,0 +1,112 @@
+#include "overdue/timeout/policy_check.h"
+
+#include <fmt/format.h>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+namespace {
+
+struct Supported {
+  std::optional<Duration> low;
+  std::optional<Duration> high;
+};
+
+// A timeout is only advised rounded up, so the rounded low end would refuse what the unrounded one supports.
+Supported supported_by(const TimeoutAdvice& advice, std::optional<Duration> advised, double slack) {
+  if (!advice.declined.empty() || !advised || !advice.point) return {};
+  const Duration slackened(
+      static_cast<std::int64_t>(static_cast<double>(advice.point->count()) * (1 + slack)));
+  const Duration upper = std::max({*advised, slackened, advice.high.value_or(Duration(0))});
+  return {.low = advice.low.value_or(Duration(0)), .high = round_up_timeout(upper)};
+}
+
+std::string span_of(const Supported& supported) {
+  return fmt::format("the log supports {} to {}", format_duration(*supported.low),
+                     format_duration(*supported.high));
+}
+
+PolicyCheck::Row judged(std::string key, Duration set, const Supported& supported,
+                        const AdviceOptions& options) {
+  PolicyCheck::Row row{.key = std::move(key), .set = set, .low = supported.low, .high = supported.high};
+  if (!supported.low || !supported.high) {
+    row.text = "the log cannot say";
+  } else if (set < *supported.low) {
+    row.outcome = PolicyCheck::Outcome::too_short;
+    row.text = fmt::format("cuts off more than the accepted {}; {}",
+                           format_rate(options.accept_false.value()), span_of(supported));
+  } else if (set > *supported.high) {
+    row.outcome = PolicyCheck::Outcome::too_long;
+    row.text = fmt::format("waits for replies that hardly ever come; {}", span_of(supported));
+  } else {
+    row.outcome = PolicyCheck::Outcome::supported;
+    row.text = span_of(supported);
+  }
+  return row;
+}
+
+}  // namespace
+
+std::string_view name_of(PolicyCheck::Outcome outcome) {
+  switch (outcome) {
+    case PolicyCheck::Outcome::supported:
+      return "supported";
+    case PolicyCheck::Outcome::too_short:
+      return "too_short";
+    case PolicyCheck::Outcome::too_long:
+      return "too_long";
+    case PolicyCheck::Outcome::cannot_say:
+      return "cannot_say";
+  }
+  return "";
+}
+
+PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measurement, const Analysis& analysis,
+                           const AdviceOptions& options, double slack) {
+  PolicyCheck check;
+  const Supported request = supported_by(analysis.advice, analysis.advice.request_timeout, slack);
+  if (set.request) {
+    PolicyCheck::Row row = judged("request", *set.request, request, options);
+    const EndingTable table = measurement.table(analysis.comparison.leave_out_mask());
+    const SurvivalCurve curve(table);
+    if (!curve.empty()) {
+      const RatesAt rates = rates_at(curve, analysis.advice, *set.request);
+      row.visible_rate = rates.visible_timeout_rate;
+      row.text += fmt::format("; at {} callers see {} time out", format_duration(*set.request),
+                              format_rate(rates.visible_timeout_rate));
+      if (analysis.advice.declined.empty()) {
+        row.false_rate = rates.false_timeout_rate;
+        row.text +=
+            fmt::format(", {} of the healthy calls are cut off", format_rate(rates.false_timeout_rate));
+      }
+    }
+    check.rows.push_back(std::move(row));
+  }
+  if (set.floor) {
+    Supported below = request;
+    if (below.low) below.low = Duration(0);
+    check.rows.push_back(judged("floor", *set.floor, below, options));
+  }
+  if (set.ceiling) {
+    Supported above = request;
+    if (above.high) above.high = Duration::max();
+    PolicyCheck::Row row = judged("ceiling", *set.ceiling, above, options);
+    if (row.outcome == PolicyCheck::Outcome::supported)
+      row.text = "leaves room for " + format_duration(*request.low);
+    row.high = std::nullopt;
+    check.rows.push_back(std::move(row));
+  }
+  if (set.connect) {
+    Supported connect;
+    if (analysis.connect)
+      connect = supported_by(analysis.connect->advice, analysis.connect->connect_timeout, slack);
+    PolicyCheck::Row row = judged("connect", *set.connect, connect, options);
+    if (!analysis.connect) row.text = "the log has no connect times";
+    // A connect timeout is generous by nature: only one that is too short is a fault.
+    if (row.outcome == PolicyCheck::Outcome::too_long) row.outcome = PolicyCheck::Outcome::supported;
+    check.rows.push_back(std::move(row));
+  }
+  return check;
+}
+
+}  // namespace overdue
