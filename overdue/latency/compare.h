@@ -40,10 +40,11 @@ struct ReplicaCalls {
   std::uint16_t backend = 0;
   bool judged = true;  // Not set for a row that is no replica (the names past NameTable::kNamesMax).
   std::array<std::uint64_t, kEndingCount> endings{};
-  std::optional<Duration>
-      median;  // Of its waited calls at the common limit; nullopt: beyond it, or no such call.
-  std::vector<SparseCounts>
-      blocks;  // Waited calls of each block of equal time; one block where nothing is timed.
+  // Of its waited calls at the common limit; nullopt: beyond it, or no such call.
+  std::optional<Duration> median;
+  std::optional<Duration> p95;
+  // Waited calls of each block of equal time; one block where nothing is timed.
+  std::vector<SparseCounts> blocks;
 };
 
 struct FleetCalls {
@@ -71,6 +72,10 @@ struct ReplicaRow {
   std::optional<ReplicaTest> test;           // nullopt with too few calls, or nobody to compare with.
   double tail_share = 0;                     // Of its waited calls, later than the fleet's p95.
   double tail_share_of_others = 0;
+  // Every rule that holds; the judgement is the word for them together.
+  bool slow = false;
+  bool slow_tail = false;
+  bool failing = false;
   ReplicaJudgement judgement = ReplicaJudgement::usual;
 };
 
@@ -91,8 +96,9 @@ struct Comparison {
 // times the
 //            fleet's (2 times below 200 calls). Blocks make it blind to what slows all at once.
 // slow_tail  the same test on the share later than the fleet's p95; at least 2 times the others' share and 2
-// points
-//            more. Without start times an exact binomial test on the two shares.
+//            points more, and its own p95 at least 1.25 times the fleet's: where latencies lie close
+//            together, a tenth slower is a tenth of the calls above the p95 and no slow tail. Without start
+//            times an exact binomial test on the two shares.
 // failing    rejected + reset + refused attempts, exact binomial, p < 0.01 / N, at least 3, 2 times the
 // others' rate and
 //            1 point more. A refused connection never waited, but it is this backend that refused it. Needs

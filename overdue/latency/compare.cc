@@ -1,0 +1,415 @@
+#include "overdue/latency/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "overdue/base/check.h"
+#include "overdue/latency/bounds.h"
+
+// Every call gets a score, its mid-rank among all calls divided by their number, so that one test serves any
+// shape of latency. A replica is compared with all others inside each block of time and the blocks are the
+// sample: what slows every replica for a while cancels in the difference, and a pause counts once and not
+// once a call.
+
+namespace overdue {
+namespace {
+
+constexpr double kSignificance = 0.01;  // Shared among the replicas (Bonferroni).
+constexpr std::uint64_t kCallsMin = 50;
+constexpr std::uint64_t kCallsForLowFloor = 200;
+constexpr double kSlowFloor = 1.25;
+constexpr double kSlowFloorFewCalls = 2.0;
+constexpr std::size_t kBlocksMin = 8;
+constexpr double kRateFactor = 2.0;
+constexpr double kTailSharePlus = 0.02;
+constexpr double kFailureRatePlus = 0.01;
+constexpr std::uint64_t kFailuresMin = 3;
+
+// A median of 0 says "below one tick of the log's clock", which is a millisecond at the coarsest.
+constexpr Duration kTickMax = std::chrono::milliseconds(1);
+
+// Calls of one replica, or of the fleet, in one block.
+struct BlockSums {
+  double score = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t tail = 0;
+
+  void add(const BlockSums& other) {
+    score += other.score;
+    calls += other.calls;
+    tail += other.tail;
+  }
+  BlockSums without(const BlockSums& part) const {
+    return {score - part.score, calls - part.calls, tail - part.tail};
+  }
+  double mean_score() const { return score / static_cast<double>(calls); }
+  double tail_share() const { return static_cast<double>(tail) / static_cast<double>(calls); }
+};
+
+using Blocks = std::vector<BlockSums>;
+
+BlockSums total_of(const Blocks& blocks) {
+  BlockSums total;
+  for (const BlockSums& block : blocks) total.add(block);
+  return total;
+}
+
+// All waited calls of the fleet in one ranking.
+struct Ranking {
+  SparseCounts counts;
+  std::vector<double> scores;  // Mid-rank / n of each bucket of `counts`.
+  std::uint64_t calls = 0;
+  double tie_sum = 0;            // Sum of t^3 - t over buckets of t calls.
+  std::uint32_t tail_above = 0;  // Buckets above this one are later than the fleet's p95.
+
+  double score_of(std::uint32_t bucket) const {
+    const auto found = std::ranges::lower_bound(counts, bucket, {}, &BucketCount::bucket);
+    return scores[static_cast<std::size_t>(found - counts.begin())];
+  }
+};
+
+SparseCounts pooled_counts(const FleetCalls& fleet) {
+  SparseCounts all;
+  for (const ReplicaCalls& replica : fleet.replicas) {
+    for (const SparseCounts& block : replica.blocks) all.insert(all.end(), block.begin(), block.end());
+  }
+  std::ranges::sort(all, {}, &BucketCount::bucket);
+  SparseCounts merged;
+  for (const BucketCount& entry : all) {
+    if (entry.count == 0) continue;
+    if (!merged.empty() && merged.back().bucket == entry.bucket) {
+      merged.back().count += entry.count;
+    } else {
+      merged.push_back(entry);
+    }
+  }
+  return merged;
+}
+
+Ranking rank_fleet(const FleetCalls& fleet) {
+  Ranking ranking;
+  ranking.counts = pooled_counts(fleet);
+  for (const BucketCount& entry : ranking.counts) ranking.calls += entry.count;
+  const std::uint64_t p95_rank = ranking.calls - ranking.calls / 20;
+  std::uint64_t below = 0;
+  bool p95_found = false;
+  for (const BucketCount& entry : ranking.counts) {
+    const auto tied = static_cast<double>(entry.count);
+    ranking.scores.push_back((static_cast<double>(below) + (tied + 1) / 2) /
+                             static_cast<double>(ranking.calls));
+    ranking.tie_sum += tied * tied * tied - tied;
+    below += entry.count;
+    if (!p95_found && below >= p95_rank) {
+      // With more than 5 % beyond the limit those are the tail: they are later than anything seen.
+      ranking.tail_above = std::min(entry.bucket, ReplicaCalls::kBeyondLimit - 1);
+      p95_found = true;
+    }
+  }
+  return ranking;
+}
+
+Blocks sums_of(const ReplicaCalls& replica, const Ranking& ranking, std::size_t block_count) {
+  Blocks blocks(block_count);
+  for (std::size_t b = 0; b < replica.blocks.size(); ++b) {
+    for (const BucketCount& entry : replica.blocks[b]) {
+      if (entry.count == 0) continue;
+      blocks[b].score += ranking.score_of(entry.bucket) * static_cast<double>(entry.count);
+      blocks[b].calls += entry.count;
+      if (entry.bucket > ranking.tail_above) blocks[b].tail += entry.count;
+    }
+  }
+  return blocks;
+}
+
+// One-sided t-test of "greater than 0 on average".
+ReplicaTest test_of_mean(const std::vector<double>& differences) {
+  const auto count = static_cast<double>(differences.size());
+  double mean = 0;
+  for (double difference : differences) mean += difference;
+  mean /= count;
+  double squares = 0;
+  for (double difference : differences) squares += (difference - mean) * (difference - mean);
+  const double deviation = std::sqrt(squares / (count - 1));
+  if (deviation == 0) {
+    const double t = mean == 0 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), mean);
+    return {mean, t, mean > 0 ? 0.0 : 1.0};
+  }
+  const double t = mean / (deviation / std::sqrt(count));
+  return {mean, t, student_t_above(t, count - 1)};
+}
+
+// The two t-tests of a replica against all others, over the blocks that hold calls of both.
+struct BlockTests {
+  std::optional<ReplicaTest> score;
+  std::optional<ReplicaTest> tail;
+};
+
+BlockTests test_blocks(const Blocks& own, const Blocks& fleet) {
+  std::vector<double> scores;
+  std::vector<double> tails;
+  for (std::size_t b = 0; b < own.size(); ++b) {
+    const BlockSums others = fleet[b].without(own[b]);
+    if (own[b].calls == 0 || others.calls == 0) continue;
+    scores.push_back(own[b].mean_score() - others.mean_score());
+    tails.push_back(own[b].tail_share() - others.tail_share());
+  }
+  if (scores.size() < kBlocksMin) return {};
+  return {test_of_mean(scores), test_of_mean(tails)};
+}
+
+// Mann-Whitney of a replica against all others by the normal limit, its variance corrected for ties.
+ReplicaTest test_ranks(const BlockSums& own, const BlockSums& others, const Ranking& ranking) {
+  const auto n = static_cast<double>(ranking.calls);
+  const auto n_own = static_cast<double>(own.calls);
+  const auto n_others = static_cast<double>(others.calls);
+  const double above_expected = own.score * n - n_own * (n + 1) / 2;
+  const double variance = n_own * n_others / 12 * ((n + 1) - ranking.tie_sum / (n * (n - 1)));
+  const double difference = own.mean_score() - others.mean_score();
+  if (variance <= 0) return {difference, 0, 1};  // All calls tie.
+  const double z = above_expected / std::sqrt(variance);
+  return {difference, z, normal_above(z)};
+}
+
+// P(at least k_own of the k events fall on this replica's n_own of n calls), if all calls are alike.
+double share_p_value(std::uint64_t k_own, std::uint64_t k_all, std::uint64_t n_own, std::uint64_t n_all) {
+  return binomial_at_least(static_cast<double>(k_own), static_cast<double>(k_all),
+                           static_cast<double>(n_own) / static_cast<double>(n_all));
+}
+
+std::uint64_t ended(const ReplicaCalls& replica, Ending ending) {
+  return replica.endings[static_cast<std::size_t>(ending)];
+}
+
+std::uint64_t attempts_of(const ReplicaCalls& replica) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t count : replica.endings) sum += count;
+  return sum;
+}
+
+std::uint64_t failures_of(const ReplicaCalls& replica) {
+  return ended(replica, Ending::rejected) + ended(replica, Ending::reset) + ended(replica, Ending::refused);
+}
+
+// A quantile that orders: calls that wait beyond the limit are infinitely slow.
+struct OrderedQuantile {
+  bool beyond = false;
+  Duration value{};
+
+  explicit OrderedQuantile(const std::optional<Duration>& quantile)
+      : beyond(!quantile.has_value()), value(quantile.value_or(Duration{})) {}
+  auto operator<=>(const OrderedQuantile&) const = default;
+
+  double nanoseconds_or_tick() const {
+    return static_cast<double>((value > Duration{} ? value : kTickMax).count());
+  }
+  bool at_least(double factor, const OrderedQuantile& base) const {
+    if (beyond || base.beyond) return beyond && !base.beyond;
+    return static_cast<double>(value.count()) >= factor * base.nanoseconds_or_tick();
+  }
+};
+
+// The lower median: many calls to a bad host, or half the fleet bad, do not move it. Requires: not empty.
+OrderedQuantile lower_median(std::vector<OrderedQuantile> quantiles) {
+  std::ranges::sort(quantiles);
+  return quantiles[(quantiles.size() - 1) / 2];
+}
+
+class FleetComparison {
+ public:
+  explicit FleetComparison(const FleetCalls& fleet) : fleet_(fleet), ranking_(rank_fleet(fleet)) {
+    result_.limit = fleet.limit;
+    std::size_t block_count = 1;
+    for (const ReplicaCalls& replica : fleet.replicas)
+      block_count = std::max(block_count, replica.blocks.size());
+    by_time_ = fleet.timed && block_count >= kBlocksMin;
+    fleet_blocks_.resize(block_count);
+    for (const ReplicaCalls& replica : fleet.replicas) add_replica(replica);
+  }
+
+  Comparison judge() {
+    find_fleet_median();
+    for (std::size_t i = 0; i < members_.size(); ++i) judge_row(i);
+    judge_fleet();
+    return std::move(result_);
+  }
+
+ private:
+  struct Member {
+    const ReplicaCalls* calls = nullptr;
+    Blocks blocks;
+    BlockSums total;
+    bool enough = false;  // Calls for rules 1 and 2.
+  };
+
+  void add_replica(const ReplicaCalls& replica) {
+    const std::uint64_t attempts = attempts_of(replica);
+    if (attempts == 0) return;
+    Member member{&replica, sums_of(replica, ranking_, fleet_blocks_.size()), {}, false};
+    member.total = total_of(member.blocks);
+    member.enough = replica.judged && member.total.calls >= kCallsMin;
+    for (std::size_t b = 0; b < fleet_blocks_.size(); ++b) fleet_blocks_[b].add(member.blocks[b]);
+    fleet_total_.add(member.total);
+    fleet_attempts_ += attempts;
+    fleet_failures_ += failures_of(replica);
+    replicas_ += replica.judged ? 1 : 0;
+    members_.push_back(std::move(member));
+
+    ReplicaRow row;
+    row.name = replica.name;
+    row.backend = replica.backend;
+    row.attempts = attempts;
+    row.median = replica.median;
+    row.timeout_rate = static_cast<double>(ended(replica, Ending::timed_out)) / static_cast<double>(attempts);
+    row.failure_rate = static_cast<double>(failures_of(replica)) / static_cast<double>(attempts);
+    result_.rows.push_back(std::move(row));
+  }
+
+  // Of two replicas, the one with nine tenths of the calls is the fleet.
+  const Member* dominant() const {
+    const Member* found = nullptr;
+    std::size_t enough = 0;
+    for (const Member& member : members_) {
+      if (!member.enough) continue;
+      ++enough;
+      if (member.total.calls * 10 >= fleet_total_.calls * 9) found = &member;
+    }
+    return enough == 2 ? found : nullptr;
+  }
+
+  void find_fleet_median() {
+    dominant_ = dominant();
+    std::vector<OrderedQuantile> medians;
+    std::vector<OrderedQuantile> p95s;
+    for (const bool only_enough : {true, false}) {
+      if (!medians.empty()) break;
+      for (const Member& member : members_) {
+        const bool used = dominant_ != nullptr ? &member == dominant_ : member.enough || !only_enough;
+        if (!used || member.total.calls == 0) continue;
+        medians.emplace_back(member.calls->median);
+        p95s.emplace_back(member.calls->p95);
+      }
+    }
+    if (medians.empty()) return;
+    fleet_median_ = lower_median(std::move(medians));
+    fleet_p95_ = lower_median(std::move(p95s));
+    if (!fleet_median_->beyond) result_.fleet_median = fleet_median_->value;
+  }
+
+  void judge_row(std::size_t i) {
+    const Member& member = members_[i];
+    ReplicaRow& row = result_.rows[i];
+    const BlockSums others = fleet_total_.without(member.total);
+    if (member.total.calls > 0) row.tail_share = member.total.tail_share();
+    if (others.calls > 0) row.tail_share_of_others = others.tail_share();
+    if (row.median && result_.fleet_median) {
+      row.times_fleet_median =
+          static_cast<double>(row.median->count()) / fleet_median_->nanoseconds_or_tick();
+    }
+    if (replicas_ < 2) {
+      if (!member.enough) row.judgement = ReplicaJudgement::too_few_calls;
+      return;
+    }
+    row.failing = member.calls->judged && is_failing(member, row);
+    if (member.enough && others.calls > 0) judge_speed(member, others, row);
+    if (row.failing) {
+      row.judgement = ReplicaJudgement::failing;
+    } else if (row.slow) {
+      row.judgement = ReplicaJudgement::slow;
+    } else if (row.slow_tail) {
+      row.judgement = ReplicaJudgement::slow_tail;
+    } else if (member.calls->judged && !row.test && (!member.enough || others.calls > 0)) {
+      row.judgement = ReplicaJudgement::too_few_calls;
+    }
+  }
+
+  double p_max() const { return kSignificance / static_cast<double>(replicas_); }
+
+  void judge_speed(const Member& member, const BlockSums& others, ReplicaRow& row) const {
+    bool tail_significant = false;
+    if (by_time_) {
+      const BlockTests tests = test_blocks(member.blocks, fleet_blocks_);
+      row.test = tests.score;
+      tail_significant = tests.tail && tests.tail->p < p_max();
+    } else {
+      row.test = test_ranks(member.total, others, ranking_);
+      tail_significant = share_p_value(member.total.tail, fleet_total_.tail, member.total.calls,
+                                       fleet_total_.calls) < p_max();
+    }
+    if (&member == dominant_ || !row.test) return;
+    const OrderedQuantile median(member.calls->median);
+    const OrderedQuantile p95(member.calls->p95);
+    const double floor = member.total.calls < kCallsForLowFloor ? kSlowFloorFewCalls : kSlowFloor;
+    row.slow = row.test->p < p_max() && median.at_least(floor, *fleet_median_);
+    // Where both lie beyond the limit the share of calls there is all there is to compare.
+    const bool far_above = p95.at_least(kSlowFloor, *fleet_p95_) || fleet_p95_->beyond;
+    row.slow_tail = tail_significant && far_above &&
+                    row.tail_share >= kRateFactor * row.tail_share_of_others &&
+                    row.tail_share >= row.tail_share_of_others + kTailSharePlus;
+  }
+
+  bool is_failing(const Member& member, const ReplicaRow& row) const {
+    const std::uint64_t failures = failures_of(*member.calls);
+    const std::uint64_t other_attempts = fleet_attempts_ - row.attempts;
+    if (failures < kFailuresMin || other_attempts == 0) return false;
+    const double other_rate =
+        static_cast<double>(fleet_failures_ - failures) / static_cast<double>(other_attempts);
+    if (row.failure_rate < kRateFactor * other_rate) return false;
+    if (row.failure_rate < other_rate + kFailureRatePlus) return false;
+    return share_p_value(failures, fleet_failures_, row.attempts, fleet_attempts_) < p_max();
+  }
+
+  void judge_fleet() {
+    if (replicas_ < 2) return;
+    std::size_t compared = 0;
+    std::size_t slow = 0;
+    std::size_t slow_anyhow = 0;
+    for (const ReplicaRow& row : result_.rows) {
+      compared += row.test ? 1 : 0;
+      slow += row.slow ? 1 : 0;
+      slow_anyhow += row.slow || row.slow_tail ? 1 : 0;
+    }
+    const bool two = compared == 2 && dominant_ == nullptr;
+    const bool split = slow > 0 && slow * 2 >= compared && dominant_ == nullptr;
+    result_.fleet = split ? (two ? FleetJudgement::differ : FleetJudgement::split) : FleetJudgement::alike;
+    const bool trust_slow = dominant_ != nullptr || slow_anyhow * 2 < compared;
+    for (ReplicaRow& row : result_.rows) {
+      const bool slower_half = split && (row.slow || (two && row.test));
+      if (slower_half && !row.failing) row.judgement = ReplicaJudgement::differ;
+      const bool outlier = row.failing || row.judgement == ReplicaJudgement::slow ||
+                           row.judgement == ReplicaJudgement::slow_tail;
+      if (outlier && !split) result_.fleet = FleetJudgement::outliers;
+      if (row.failing || (trust_slow && (row.slow || row.slow_tail))) result_.left_out.push_back(row.backend);
+    }
+    std::ranges::sort(result_.left_out);
+    // A headline of nobody's calls helps nobody.
+    if (result_.left_out.size() == result_.rows.size()) result_.left_out.clear();
+  }
+
+  const FleetCalls& fleet_;
+  Ranking ranking_;
+  bool by_time_ = false;
+  std::vector<Member> members_;
+  std::size_t replicas_ = 0;  // Rows that are judged.
+  Blocks fleet_blocks_;
+  BlockSums fleet_total_;
+  std::uint64_t fleet_attempts_ = 0;
+  std::uint64_t fleet_failures_ = 0;
+  const Member* dominant_ = nullptr;
+  std::optional<OrderedQuantile> fleet_median_;
+  std::optional<OrderedQuantile> fleet_p95_;
+  Comparison result_;
+};
+
+}  // namespace
+
+std::vector<bool> Comparison::leave_out_mask() const {
+  std::vector<bool> mask;
+  if (left_out.empty()) return mask;
+  mask.resize(std::size_t{left_out.back()} + 1, false);
+  for (std::uint16_t backend : left_out) mask[backend] = true;
+  return mask;
+}
+
+Comparison compare_replicas(const FleetCalls& fleet) { return FleetComparison(fleet).judge(); }
+
+}  // namespace overdue
