@@ -1,0 +1,200 @@
+#include "overdue/latency/exact_counts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "overdue/base/check.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::size_t kPairSlotsMin = 64;
+constexpr std::size_t kAhead = 12;  // Slots asked of memory this many latencies before they are needed.
+
+std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
+std::uint64_t key_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()) + 1; }
+
+std::uint64_t pair_key_of(std::uint64_t number, std::uint32_t series) {
+  return ((number << 16) | series) + 1;
+}
+
+}  // namespace
+
+void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
+  if (dropped_) return;
+  OVERDUE_CHECK(latencies.size() == series.size() && latencies.size() <= kBatchMax);
+  std::array<std::uint32_t, kBatchMax> numbers;
+  for (std::size_t index = 0; index < latencies.size(); ++index) {
+    if (index + kAhead < latencies.size()) {
+      __builtin_prefetch(&slots_[home_of(key_of(latencies[index + kAhead]))]);
+    }
+    numbers[index] = number_of(key_of(latencies[index]));
+    if (dropped_) return;
+    const std::uint16_t own = series[index];
+    if (own < rows_.size() && numbers[index] < rows_[own].size())
+      __builtin_prefetch(&rows_[own][numbers[index]], 1);
+  }
+  for (std::size_t index = 0; index < latencies.size(); ++index) {
+    const std::uint16_t own = series[index];
+    const std::uint32_t number = numbers[index];
+    if (own < rows_.size() && number < rows_[own].size() && rows_[own][number] != 0xffff) [[likely]] {
+      ++rows_[own][number];
+    } else {
+      add_to(number, own, 1);
+    }
+  }
+}
+
+void ExactCounts::add(Duration latency, std::uint16_t series, std::uint64_t count) {
+  if (dropped_ || count == 0) return;
+  const std::uint32_t number = number_of(key_of(latency));
+  if (!dropped_) add_to(number, series, count);
+}
+
+std::uint32_t ExactCounts::insert(std::size_t at, std::uint64_t latency_plus_1) {
+  if (latencies_.size() == kDistinctMax) {
+    drop();
+    return 0;
+  }
+  const auto number = static_cast<std::uint32_t>(latencies_.size());
+  slots_[at] = {latency_plus_1, number};
+  latencies_.push_back(Duration(static_cast<std::int64_t>(latency_plus_1 - 1)));
+  if (latencies_.size() * 5 > slots_.size() * 4) resize_slots(slots_.size() * 2);
+  pool_if_too_many();
+  return number;
+}
+
+void ExactCounts::resize_slots(std::size_t size) {
+  slots_.assign(size, Slot{});
+  slots_shift_ = 64 - static_cast<unsigned>(std::countr_zero(size));
+  for (std::uint32_t number = 0; number < latencies_.size(); ++number) {
+    std::size_t at = home_of(key_of(latencies_[number]));
+    while (slots_[at].latency_plus_1 != 0) at = (at + 1) & (size - 1);
+    slots_[at] = {key_of(latencies_[number]), number};
+  }
+}
+
+void ExactCounts::add_to(std::uint32_t number, std::uint16_t series, std::uint64_t count) {
+  const auto own = static_cast<std::uint16_t>(pooled_ ? series % kEndingCount : series);
+  if (pooled_ || is_reply(own)) {
+    add_to_row(number, own, count);
+  } else {
+    add_to_pair(number, own, count);
+  }
+}
+
+void ExactCounts::add_to_row(std::uint32_t number, std::uint16_t series, std::uint64_t count) {
+  if (series >= rows_.size()) rows_.resize(series + 1U);
+  Row& row = rows_[series];
+  if (row.empty()) {
+    row.resize(1);
+    ++reply_rows_;
+    const bool was_pooled = pooled_;
+    pool_if_too_many();
+    if (pooled_ != was_pooled) return add_to(number, series, count);  // `row` is gone.
+  }
+  if (number >= row.size())
+    row.resize(std::max<std::size_t>(number + 1, std::min(row.size() * 5 / 4, kDistinctMax)));
+  const std::uint64_t sum = saturating_sum(row[number], count);
+  row[number] = static_cast<std::uint16_t>(sum & 0xffff);
+  if (sum > 0xffff) {
+    std::uint64_t& carry = carries_[(static_cast<std::uint64_t>(series) << 32) | number];
+    carry = saturating_sum(carry, sum >> 16);
+  }
+}
+
+void ExactCounts::add_to_pair(std::uint32_t number, std::uint16_t series, std::uint64_t count) {
+  if ((pairs_used_ + 1) * 4 > pairs_.size() * 3) {
+    std::vector<Pair> old(std::max(kPairSlotsMin, pairs_.size() * 2));
+    old.swap(pairs_);
+    for (const Pair& pair : old) {
+      if (pair.key_plus_1 != 0) pair_of(pair.key_plus_1) = pair;
+    }
+  }
+  Pair& pair = pair_of(pair_key_of(number, series));
+  if (pair.key_plus_1 == 0) {
+    pair.key_plus_1 = pair_key_of(number, series);
+    ++pairs_used_;
+  }
+  pair.count = saturating_sum(pair.count, count);
+  pool_if_too_many();
+}
+
+const ExactCounts::Pair* ExactCounts::find_pair(std::uint64_t key_plus_1) const {
+  if (pairs_.empty()) return nullptr;
+  std::size_t at = mixed(key_plus_1) >> (64 - std::countr_zero(pairs_.size()));
+  while (pairs_[at].key_plus_1 != 0 && pairs_[at].key_plus_1 != key_plus_1)
+    at = (at + 1) & (pairs_.size() - 1);
+  return &pairs_[at];
+}
+
+ExactCounts::Pair& ExactCounts::pair_of(std::uint64_t key_plus_1) {
+  return const_cast<Pair&>(*find_pair(key_plus_1));
+}
+
+void ExactCounts::pool_if_too_many() {
+  if (!pooled_ && (latencies_.size() * reply_rows_ > kReplyCellsMax || pairs_used_ > kPairsMax)) pool();
+}
+
+void ExactCounts::pool() {
+  ExactCounts by_backend = std::move(*this);
+  *this = ExactCounts();
+  pooled_ = true;
+  latencies_ = std::move(by_backend.latencies_);
+  slots_ = std::move(by_backend.slots_);
+  slots_shift_ = by_backend.slots_shift_;
+  for (std::uint32_t series = 0; series < by_backend.rows_.size(); ++series) {
+    for (std::uint32_t number = 0; number < by_backend.rows_[series].size(); ++number) {
+      const std::uint64_t count = by_backend.count_at(number, series);
+      if (count > 0) add_to(number, static_cast<std::uint16_t>(series), count);
+    }
+    by_backend.rows_[series] = Row();
+  }
+  for (const Pair& pair : by_backend.pairs_) {
+    if (pair.key_plus_1 == 0) continue;
+    const std::uint64_t key = pair.key_plus_1 - 1;
+    add_to(static_cast<std::uint32_t>(key >> 16), static_cast<std::uint16_t>(key & 0xffff), pair.count);
+  }
+}
+
+void ExactCounts::merge(const ExactCounts& other, const std::vector<std::uint16_t>& to_series) {
+  if (other.dropped_) drop();
+  if (dropped_) return;
+  if (other.pooled_ && !pooled_) pool();
+  std::vector<std::uint32_t> numbers(other.distinct());
+  for (std::size_t number = 0; number < numbers.size(); ++number) {
+    numbers[number] = number_of(key_of(other.latencies_[number]));
+    if (dropped_) return;
+  }
+  other.for_each([&](std::uint32_t number, std::uint32_t series, std::uint64_t count) {
+    add_to(numbers[number], other.pooled_ ? static_cast<std::uint16_t>(series) : to_series[series], count);
+  });
+}
+
+void ExactCounts::drop() {
+  *this = ExactCounts();
+  dropped_ = true;
+}
+
+std::uint64_t ExactCounts::count_at(std::size_t number, std::uint32_t series) const {
+  if (!pooled_ && !is_reply(series)) {
+    const Pair* pair = find_pair(pair_key_of(number, series));
+    return pair == nullptr ? 0 : pair->count;
+  }
+  if (series >= rows_.size() || number >= rows_[series].size()) return 0;
+  const std::uint64_t low = rows_[series][number];
+  if (carries_.empty()) return low;
+  const auto carry = carries_.find((static_cast<std::uint64_t>(series) << 32) | number);
+  if (carry == carries_.end()) return low;
+  constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
+  return carry->second > kCarryMax ? std::numeric_limits<std::uint64_t>::max() : (carry->second << 16) + low;
+}
+
+}  // namespace overdue

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "overdue/base/attempt.h"
+#include "overdue/base/time.h"
+
+namespace overdue {
+
+// ExactCounts keeps how often each exact latency ended how, at which backend, while it can in bounded memory.
+// A series is a backend and an ending, numbered backend * kEndingCount + ending.
+//
+// Past kDistinctMax distinct latencies everything is given up for good (dropped()). With fewer latencies but
+// many backends, or many different latencies of other endings than replies, only the split by backend is
+// given up (pooled()). Both depend on the set of what was added alone: neither order nor merging changes
+// them.
+//
+// Built for one pass over long logs: a table from latency to a small number, given in order of appearance so
+// that the common latencies lie together; then, for replies, a row of 16-bit counters a backend, whose
+// carries are kept beside. Other endings are few and stand in a table of pairs. Threads: none. Errors: counts
+// stop at their maximum, never wrap.
+class ExactCounts {
+ public:
+  static constexpr std::size_t kDistinctMax = 200'000;
+  static constexpr std::size_t kReplyCellsMax = std::size_t{1}
+                                                << 22;            // Latencies times backends that replied.
+  static constexpr std::size_t kPairsMax = std::size_t{1} << 17;  // Pairs of latency and series, not replies.
+  static constexpr std::size_t kBatchMax = 2048;
+
+  // One count for each latency and its series. Requires: equal sizes, at most kBatchMax; latencies >= 0.
+  void add(std::span<const Duration> latencies, std::span<const std::uint16_t> series);
+  void add(Duration latency, std::uint16_t series, std::uint64_t count);
+  // Adds the other's series `from` to our `to_series[from]`.
+  void merge(const ExactCounts& other, const std::vector<std::uint16_t>& to_series);
+  void drop();
+
+  bool dropped() const { return dropped_; }
+  bool pooled() const { return pooled_; }  // Every series is of backend 0 now.
+  // Latencies are numbered from 0 in no particular order. Requires: !dropped().
+  std::size_t distinct() const { return latencies_.size(); }
+  Duration latency(std::size_t number) const { return latencies_[number]; }
+  std::uint64_t count_at(std::size_t number, std::uint32_t series) const;
+  // Calls visit(number, series, count) for every count above 0, in no particular order.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (std::uint32_t series = 0; series < rows_.size(); ++series) {
+      for (std::uint32_t number = 0; number < rows_[series].size(); ++number) {
+        if (const std::uint64_t count = count_at(number, series); count > 0) visit(number, series, count);
+      }
+    }
+    for (const Pair& pair : pairs_) {
+      if (pair.key_plus_1 == 0) continue;
+      const std::uint64_t key = pair.key_plus_1 - 1;
+      visit(static_cast<std::uint32_t>(key >> 16), static_cast<std::uint32_t>(key & 0xffff), pair.count);
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint64_t latency_plus_1 = 0;  // 0: free.
+    std::uint32_t number = 0;
+  };
+  struct Pair {
+    std::uint64_t key_plus_1 = 0;  // number << 16 | series, plus 1. 0: free.
+    std::uint64_t count = 0;
+  };
+  using Row = std::vector<std::uint16_t>;
+
+  static std::uint64_t mixed(std::uint64_t key) { return key * 0x9e3779b97f4a7c15U; }
+  static bool is_reply(std::uint32_t series) { return series % kEndingCount == 0; }
+  std::size_t home_of(std::uint64_t key_plus_1) const { return mixed(key_plus_1) >> slots_shift_; }
+  std::uint32_t number_of(std::uint64_t latency_plus_1) {
+    for (std::size_t at = home_of(latency_plus_1);; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].latency_plus_1 == latency_plus_1) [[likely]]
+        return slots_[at].number;
+      if (slots_[at].latency_plus_1 == 0) return insert(at, latency_plus_1);
+    }
+  }
+  std::uint32_t insert(std::size_t at, std::uint64_t latency_plus_1);
+  void resize_slots(std::size_t size);
+  void add_to(std::uint32_t number, std::uint16_t series, std::uint64_t count);
+  void add_to_row(std::uint32_t number, std::uint16_t series, std::uint64_t count);
+  void add_to_pair(std::uint32_t number, std::uint16_t series, std::uint64_t count);
+  const Pair* find_pair(std::uint64_t key_plus_1) const;
+  Pair& pair_of(std::uint64_t key_plus_1);
+  void pool_if_too_many();
+  void pool();
+
+  std::vector<Duration> latencies_;
+  std::vector<Slot> slots_ = std::vector<Slot>(64);
+  unsigned slots_shift_ = 64 - 6;
+  std::vector<Row> rows_;  // By series; empty but for replies, unless pooled.
+  std::unordered_map<std::uint64_t, std::uint64_t>
+      carries_;  // series << 32 | number: 65,536s beside the counter.
+  std::vector<Pair> pairs_;
+  std::size_t pairs_used_ = 0;
+  std::size_t reply_rows_ = 0;
+  bool pooled_ = false;
+  bool dropped_ = false;
+};
+
+}  // namespace overdue

@@ -1,0 +1,217 @@
+#include "overdue/latency/measurement.h"
+
+#include <algorithm>
+
+#include "overdue/base/check.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::size_t kBatchRows = ExactCounts::kBatchMax;
+
+// Few blocks for many backends, so that backends times blocks is bounded: 256 up to 16 backends, 32 up to
+// 1,024, then fewer, down to 8.
+std::uint32_t blocks_max_for(std::size_t backends) {
+  std::uint32_t blocks = 256;
+  while (blocks > 32 && backends * blocks > 4096) blocks /= 2;
+  while (blocks > 8 && backends * blocks > 32'768) blocks /= 2;
+  return blocks;
+}
+
+WallTime end_of(WallTime start, Duration elapsed) {
+  return start > WallTime::max() - elapsed ? WallTime::max() : start + elapsed;
+}
+
+}  // namespace
+
+Measurement::Measurement()
+    : facts_(kEndingCount),
+      without_start_(kEndingCount),
+      blocks_({.block_length_min = std::chrono::milliseconds(1),
+               .blocks_max = blocks_max_for(1),
+               .bucket_shift = 0}),
+      seconds_({.block_length_min = std::chrono::seconds(1), .blocks_max = 8192, .bucket_shift = 2}),
+      replies_by_route_(1) {}
+
+void Measurement::SeriesFacts::merge(const SeriesFacts& other) {
+  count += other.count;
+  min = std::min(min, other.min);
+  max = std::max(max, other.max);
+}
+
+void Measurement::IdMap::begin_batch(std::size_t size) {
+  if (entries.size() < size) entries.resize(size);
+  if (++batch != 0) return;
+  entries.assign(size, Entry{});  // Once in 2^32 batches the numbers begin anew.
+  batch = 1;
+}
+
+void Measurement::add(std::span<const Attempt> attempts, const NameTable& backends, const NameTable& routes) {
+  for (std::size_t done = 0; done < attempts.size(); done += kBatchRows) {
+    add_batch(attempts.subspan(done, std::min(kBatchRows, attempts.size() - done)), backends, routes);
+  }
+}
+
+void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& backends,
+                            const NameTable& routes) {
+  backend_ids_.begin_batch(backends.size());
+  route_ids_.begin_batch(routes.size());
+  std::array<Duration, kBatchRows> latencies;
+  std::array<std::uint16_t, kBatchRows> series_numbers;
+  std::size_t waited = 0;
+  for (const Attempt& row : attempts) {
+    const std::uint32_t series = series_of(backend_id_of(row.backend, backends), row.ending);
+    calls_ += row.begins_call ? 1 : 0;
+    if (row.ending == Ending::refused) [[unlikely]] {
+      ++facts_[series].count;
+      continue;
+    }
+    OVERDUE_CHECK(row.elapsed >= Duration(0));
+    facts_[series].add(row.elapsed, 1);
+    latencies[waited] = row.elapsed;
+    series_numbers[waited] = static_cast<std::uint16_t>(series);
+    ++waited;
+    const std::uint32_t bucket = LatencyHistogram::bucket_of(row.elapsed);
+    if (row.has_start) [[likely]] {
+      add_started(row, series, bucket);
+    } else {
+      without_start_[series].add(bucket);
+    }
+    if (row.has_connect) connect_times_.add(row.connect);
+    if (row.ending == Ending::replied) {
+      exact_zeros_ += row.elapsed == Duration(0) ? 1 : 0;
+      if (row.route != 0) add_reply_to_route(row, routes);
+    } else if (row.untimed) {
+      untimed_give_ups_ += row.ending == Ending::timed_out || row.ending == Ending::abandoned ? 1 : 0;
+    }
+  }
+  exact_.add({latencies.data(), waited}, {series_numbers.data(), waited});
+}
+
+inline void Measurement::add_started(const Attempt& row, std::uint32_t series, std::uint32_t bucket) {
+  blocks_.add(series, row.start, bucket);
+  seconds_.add(0, row.start, bucket);
+  starts_.add(row.start);
+  longest_.add({row.start, row.elapsed});
+  include_start(row.start, row.elapsed, 1);
+}
+
+inline void Measurement::include_start(WallTime start, Duration elapsed, std::uint64_t count) {
+  with_start_ += count;
+  first_start_ = std::min(first_start_, start);
+  last_start_ = std::max(last_start_, start);
+  last_end_ = std::max(last_end_, end_of(start, elapsed));
+}
+
+inline std::uint16_t Measurement::backend_id_of(std::uint16_t reader_id, const NameTable& backends) {
+  IdMap::Entry& entry = backend_ids_.entries[reader_id];
+  if (entry.checked_in_batch != backend_ids_.batch) [[unlikely]] {
+    entry.checked_in_batch = backend_ids_.batch;
+    const std::string& name = backends.name_of(reader_id);
+    if (backends_.name_of(entry.id) != name) entry.id = add_backend(name);
+  }
+  return entry.id;
+}
+
+std::uint16_t Measurement::add_backend(const std::string& name) {
+  const std::uint16_t id = backends_.id_of(name);
+  if (backends_.size() * kEndingCount > facts_.size()) {
+    facts_.resize(backends_.size() * kEndingCount);
+    without_start_.resize(facts_.size());
+    blocks_.limit_blocks(blocks_max_for(backends_.size() - 1));
+  }
+  return id;
+}
+
+inline void Measurement::add_reply_to_route(const Attempt& row, const NameTable& routes) {
+  if (routes_overflowed_) return;
+  IdMap::Entry& entry = route_ids_.entries[row.route];
+  if (entry.checked_in_batch != route_ids_.batch) [[unlikely]] {
+    entry.checked_in_batch = route_ids_.batch;
+    const std::string& name = routes.name_of(row.route);
+    if (routes_.name_of(entry.id) != name) {
+      const std::optional<std::uint16_t> id = add_route(name);
+      if (!id) return;
+      entry.id = *id;
+    }
+  }
+  if (entry.id != 0) replies_by_route_[entry.id].add(row.elapsed);
+}
+
+std::optional<std::uint16_t> Measurement::add_route(const std::string& name) {
+  const std::uint16_t id = routes_.id_of(name);
+  if (routes_.size() - 1 > kRoutesMax) {
+    forget_routes();
+    return std::nullopt;
+  }
+  replies_by_route_.resize(routes_.size());
+  return id;
+}
+
+void Measurement::forget_routes() {
+  routes_overflowed_ = true;
+  routes_ = NameTable();
+  replies_by_route_.clear();
+  replies_by_route_.shrink_to_fit();
+}
+
+void Measurement::add_without_start(std::uint32_t series, Duration elapsed, std::uint64_t count) {
+  facts_[series].add(elapsed, count);
+  without_start_[series].add(LatencyHistogram::bucket_of(elapsed), count);
+}
+
+void Measurement::add_counts(Ending ending, Duration elapsed, std::uint64_t count,
+                             std::optional<WallTime> at) {
+  OVERDUE_CHECK(elapsed >= Duration(0));
+  if (count == 0) return;
+  const std::uint32_t series = series_of(0, ending);
+  calls_ += count;
+  if (ending == Ending::refused) {
+    facts_[series].count += count;
+    return;
+  }
+  if (ending == Ending::replied && elapsed == Duration(0)) exact_zeros_ += count;
+  exact_.add(elapsed, static_cast<std::uint16_t>(series), count);
+  if (!at) return add_without_start(series, elapsed, count);
+  facts_[series].add(elapsed, count);
+  const std::uint32_t bucket = LatencyHistogram::bucket_of(elapsed);
+  blocks_.add(series, *at, bucket, count);
+  seconds_.add(0, *at, bucket, count);
+  include_start(*at, elapsed, count);
+}
+
+void Measurement::merge(const Measurement& other) {
+  std::vector<std::uint32_t> to_series(other.facts_.size());
+  std::vector<std::uint16_t> to_exact_series(other.facts_.size());
+  for (std::uint16_t backend = 0; backend < other.backends_.size(); ++backend) {
+    const std::uint16_t own = add_backend(other.backends_.name_of(backend));
+    for (std::uint32_t ending = 0; ending < kEndingCount; ++ending) {
+      const std::uint32_t from = backend * static_cast<std::uint32_t>(kEndingCount) + ending;
+      to_series[from] = series_of(own, static_cast<Ending>(ending));
+      to_exact_series[from] = static_cast<std::uint16_t>(to_series[from]);
+      facts_[to_series[from]].merge(other.facts_[from]);
+      without_start_[to_series[from]].merge(other.without_start_[from]);
+    }
+  }
+  exact_.merge(other.exact_, to_exact_series);
+  blocks_.merge(other.blocks_, to_series);
+  seconds_.merge(other.seconds_, {0});
+  starts_.merge(other.starts_);
+  longest_.merge(other.longest_);
+  connect_times_.merge(other.connect_times_);
+  if (other.routes_overflowed_ && !routes_overflowed_) forget_routes();
+  for (std::uint16_t route = 1; route < other.routes_.size() && !routes_overflowed_; ++route) {
+    const std::optional<std::uint16_t> own = add_route(other.routes_.name_of(route));
+    if (own) replies_by_route_[*own].merge(other.replies_by_route_[route]);
+  }
+  calls_ += other.calls_;
+  untimed_give_ups_ += other.untimed_give_ups_;
+  exact_zeros_ += other.exact_zeros_;
+  with_start_ += other.with_start_;
+  first_start_ = std::min(first_start_, other.first_start_);
+  last_start_ = std::max(last_start_, other.last_start_);
+  last_end_ = std::max(last_end_, other.last_end_);
+  negative_elapsed += other.negative_elapsed;
+}
+
+}  // namespace overdue

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <utility>
+
+#include "overdue/base/check.h"
+#include "overdue/latency/measurement.h"
+
+// What is asked of a Measurement once the log is read: tables, and the two corrections a user may ask for.
+
+namespace overdue {
+namespace {
+
+constexpr auto kEndings = static_cast<std::uint32_t>(kEndingCount);
+
+void add_to_row(EndingRow& row, std::uint32_t ending, std::uint64_t count) {
+  switch (static_cast<Ending>(ending)) {
+    case Ending::replied:
+      row.replied += count;
+      return;
+    case Ending::rejected:
+      row.rejected += count;
+      return;
+    case Ending::refused:
+      return;  // Never waited.
+    case Ending::reset:
+      row.reset += count;
+      return;
+    case Ending::timed_out:
+      row.timed_out += count;
+      return;
+    case Ending::abandoned:
+      row.abandoned += count;
+      return;
+  }
+}
+
+bool is_empty(const EndingRow& row) {
+  return row.replied + row.rejected + row.reset + row.timed_out + row.abandoned == 0;
+}
+
+// How many steps of `interval` can be taken from `elapsed` and leave at least one interval.
+std::uint64_t steps_below(Duration elapsed, Duration interval) {
+  return elapsed < interval ? 0 : static_cast<std::uint64_t>(elapsed / interval) - 1;
+}
+
+}  // namespace
+
+Measurement::Resolution Measurement::resolution() const {
+  return exact_.dropped() ? Resolution::bucket : Resolution::exact;
+}
+
+std::array<std::uint64_t, kEndingCount> Measurement::endings_of(std::uint16_t backend) const {
+  OVERDUE_CHECK(backend < backends_.size());
+  std::array<std::uint64_t, kEndingCount> counts{};
+  for (std::uint32_t ending = 0; ending < kEndings; ++ending)
+    counts[ending] = facts_[backend * kEndings + ending].count;
+  return counts;
+}
+
+std::array<std::uint64_t, kEndingCount> Measurement::endings() const {
+  std::array<std::uint64_t, kEndingCount> counts{};
+  for (std::size_t series = 0; series < facts_.size(); ++series)
+    counts[series % kEndingCount] += facts_[series].count;
+  return counts;
+}
+
+std::uint64_t Measurement::attempts() const {
+  std::uint64_t sum = 0;
+  for (const SeriesFacts& facts : facts_) sum += facts.count;
+  return sum;
+}
+
+std::optional<WallTime> Measurement::first_start() const {
+  return with_start_ == 0 ? std::nullopt : std::optional(first_start_);
+}
+std::optional<WallTime> Measurement::last_start() const {
+  return with_start_ == 0 ? std::nullopt : std::optional(last_start_);
+}
+std::optional<WallTime> Measurement::last_end() const {
+  return with_start_ == 0 ? std::nullopt : std::optional(last_end_);
+}
+
+Measurement::Starts Measurement::starts() const {
+  if (starts_.empty()) return {};
+  return {starts_.first_cell_start(), starts_.cell_length(), starts_.counts()};
+}
+
+EndingTable Measurement::table(const std::vector<bool>& leave_out) const {
+  std::vector<bool> included(backends_.size());
+  for (std::size_t backend = 0; backend < included.size(); ++backend) {
+    included[backend] = backend >= leave_out.size() || !leave_out[backend];
+  }
+  return table_over(included);
+}
+
+EndingTable Measurement::table_of(std::uint16_t backend) const {
+  OVERDUE_CHECK(backend < backends_.size());
+  std::vector<bool> included(backends_.size());
+  included[backend] = true;
+  return table_over(included);
+}
+
+bool Measurement::is_in_table(std::size_t backend) const {
+  for (std::uint32_t ending = 0; ending < kEndings; ++ending) {
+    const bool waits = static_cast<Ending>(ending) != Ending::refused;
+    if (waits && facts_[backend * kEndings + ending].count > 0) return true;
+  }
+  return false;
+}
+
+EndingTable Measurement::table_over(const std::vector<bool>& included) const {
+  if (exact_.dropped()) return bucket_table(included);
+  bool everything = true;
+  bool anything = false;
+  for (std::size_t backend = 0; backend < included.size(); ++backend) {
+    if (!is_in_table(backend)) continue;
+    everything = everything && included[backend];
+    anything = anything || included[backend];
+  }
+  if (!anything) return {};
+  return exact_.pooled() && !everything ? bucket_table(included) : exact_table(included);
+}
+
+EndingTable Measurement::exact_table(const std::vector<bool>& included) const {
+  EndingTable table(exact_.distinct());
+  for (std::size_t number = 0; number < table.size(); ++number) {
+    table[number].low = table[number].mid = table[number].high = exact_.latency(number);
+  }
+  exact_.for_each([&](std::uint32_t number, std::uint32_t series, std::uint64_t count) {
+    if (exact_.pooled() || included[series / kEndings]) add_to_row(table[number], series % kEndings, count);
+  });
+  std::erase_if(table, is_empty);
+  std::ranges::sort(table, {}, &EndingRow::low);
+  return table;
+}
+
+EndingTable Measurement::bucket_table(const std::vector<bool>& included) const {
+  EndingTable table(LatencyHistogram::kBucketCount);
+  Duration least = Duration::max();
+  Duration greatest{};
+  for (std::uint32_t series = 0; series < facts_.size(); ++series) {
+    const SeriesFacts& facts = facts_[series];
+    if (!included[series / kEndings] || facts.count == 0 || facts.max < facts.min) continue;
+    least = std::min(least, facts.min);
+    greatest = std::max(greatest, facts.max);
+    const auto add = [&](const BucketCounts& counts) {
+      for (std::uint32_t bucket = counts.first(); bucket < counts.first() + counts.size(); ++bucket) {
+        if (const std::uint64_t count = counts.count_at(bucket); count > 0) {
+          add_to_row(table[bucket], series % kEndings, count);
+        }
+      }
+    };
+    add(without_start_[series]);
+    for (std::uint32_t block = 0; block < blocks_.block_count(); ++block) add(blocks_.at(series, block));
+  }
+  for (std::uint32_t bucket = 0; bucket < table.size(); ++bucket) {
+    EndingRow& row = table[bucket];
+    // The ends are known exactly. The last bucket also holds what is longer than it.
+    const bool open_ended = bucket + 1 == LatencyHistogram::kBucketCount;
+    row.low = std::max(LatencyHistogram::low_of(bucket), std::min(least, LatencyHistogram::high_of(bucket)));
+    row.high = open_ended ? greatest : std::min(LatencyHistogram::high_of(bucket), greatest);
+    row.mid = std::clamp(LatencyHistogram::middle_of(bucket), row.low, std::max(row.low, row.high));
+  }
+  std::erase_if(table, is_empty);
+  return table;
+}
+
+void Measurement::censor_missing(std::uint64_t sent, Duration at) {
+  OVERDUE_CHECK(sent >= attempts());
+  add_counts(Ending::timed_out, at, sent - attempts());
+}
+
+void Measurement::fill_in_expected(Duration interval) {
+  OVERDUE_CHECK(interval > Duration(0));
+  struct Reply {
+    Duration elapsed;
+    std::uint64_t count;
+    std::uint16_t series;
+  };
+  const auto note = [interval](std::vector<Reply>& replies, const EndingTable& table, std::uint16_t backend) {
+    for (const EndingRow& row : table) {
+      if (row.replied == 0 || steps_below(row.mid, interval) == 0) continue;
+      replies.push_back(
+          {row.mid, row.replied, static_cast<std::uint16_t>(series_of(backend, Ending::replied))});
+    }
+  };
+  // What was measured is read in full before anything is added, or the filled-in would be filled in again.
+  std::vector<Reply> by_backend;
+  for (std::uint16_t backend = 0; backend < backends_.size(); ++backend)
+    note(by_backend, table_of(backend), backend);
+  std::vector<Reply> exact = by_backend;
+  if (exact_.pooled()) {
+    exact.clear();
+    note(exact, table(), 0);
+  }
+  std::uint64_t steps = 0;
+  for (const Reply& reply : exact) steps += steps_below(reply.elapsed, interval);
+  constexpr std::uint64_t kExactStepsMax = 20'000'000;
+  if (steps > kExactStepsMax)
+    exact_.drop();  // A very short interval: so many values do not stay exact anyway.
+  for (const Reply& reply : exact) fill_in_exact(reply.elapsed, reply.series, reply.count, interval);
+  for (const Reply& reply : by_backend) fill_in_buckets(reply.elapsed, reply.series, reply.count, interval);
+}
+
+void Measurement::fill_in_exact(Duration elapsed, std::uint16_t series, std::uint64_t count,
+                                Duration interval) {
+  const std::uint64_t steps = steps_below(elapsed, interval);
+  for (std::uint64_t step = 1; step <= steps && !exact_.dropped(); ++step) {
+    exact_.add(elapsed - static_cast<std::int64_t>(step) * interval, series, count);
+  }
+}
+
+void Measurement::fill_in_buckets(Duration elapsed, std::uint16_t series, std::uint64_t count,
+                                  Duration interval) {
+  const std::uint64_t steps = steps_below(elapsed, interval);
+  calls_ += steps * count;
+  // All the steps that fall into one bucket at a time.
+  for (std::uint64_t step = 1; step <= steps;) {
+    const Duration filled = elapsed - static_cast<std::int64_t>(step) * interval;
+    const Duration low = LatencyHistogram::low_of(LatencyHistogram::bucket_of(filled));
+    const auto more = std::min(static_cast<std::uint64_t>((filled - low) / interval), steps - step);
+    add_without_start(series, filled, count * (more + 1));
+    facts_[series].add(filled - static_cast<std::int64_t>(more) * interval, 0);  // The least of them.
+    step += more + 1;
+  }
+}
+
+}  // namespace overdue

@@ -1,0 +1,177 @@
+#include "overdue/latency/time_grid.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace overdue {
+namespace {
+
+constexpr std::uint32_t kRingSizeMin = 8;
+
+std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
+std::uint32_t width_for(std::uint64_t count) {
+  if (count <= 0xff) return 1;
+  if (count <= 0xffff) return 2;
+  return count <= 0xffff'ffff ? 4 : 8;
+}
+
+std::uint32_t rounded_down(std::uint32_t bucket) { return bucket - bucket % BucketCounts::kBucketsTogether; }
+
+}  // namespace
+
+void BucketCounts::store(std::uint32_t index, std::uint64_t count) {
+  const auto store_as = [&](auto counter) {
+    std::memcpy(bytes_.data() + index * sizeof(counter), &counter, sizeof(counter));
+  };
+  switch (width_) {
+    case 1:
+      return store_as(static_cast<std::uint8_t>(count));
+    case 2:
+      return store_as(static_cast<std::uint16_t>(count));
+    case 4:
+      return store_as(static_cast<std::uint32_t>(count));
+    default:
+      return store_as(count);
+  }
+}
+
+void BucketCounts::add_wide(std::uint32_t bucket, std::uint64_t count) {
+  if (count == 0) return;
+  if (bucket - first_ >= size()) cover(rounded_down(bucket), rounded_down(bucket) + kBucketsTogether);
+  const std::uint64_t sum = saturating_sum(load(bucket - first_), count);
+  if (width_for(sum) > width_) reshape(first_, size(), width_for(sum));
+  store(bucket - first_, sum);
+}
+
+void BucketCounts::reshape(std::uint32_t first, std::uint32_t size, std::uint32_t width) {
+  BucketCounts wider;
+  wider.first_ = first;
+  wider.width_ = width;
+  wider.bytes_.resize(std::size_t{size} * width);
+  for (std::uint32_t index = 0; index < this->size(); ++index)
+    wider.store(index + first_ - first, load(index));
+  *this = std::move(wider);
+}
+
+void BucketCounts::cover(std::uint32_t first, std::uint32_t end) {
+  if (!empty()) {
+    first = std::min(first, first_);
+    end = std::max(end, first_ + size());
+  }
+  if (first != first_ || end - first != size()) reshape(first, end - first, width_);
+}
+
+void BucketCounts::merge(const BucketCounts& other) {
+  if (other.empty()) return;
+  cover(other.first_, other.first_ + other.size());
+  for (std::uint32_t index = 0; index < other.size(); ++index) {
+    if (const std::uint64_t count = other.load(index); count > 0) add(other.first_ + index, count);
+  }
+}
+
+std::vector<std::uint32_t> BucketCounts::counts() const {
+  std::vector<std::uint32_t> narrowed(size());
+  for (std::uint32_t index = 0; index < size(); ++index) {
+    narrowed[index] = static_cast<std::uint32_t>(std::min<std::uint64_t>(load(index), 0xffff'ffff));
+  }
+  return narrowed;
+}
+
+std::uint64_t BucketCounts::total() const { return count_from(0); }
+
+std::uint64_t BucketCounts::count_from(std::uint32_t bucket) const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t index = bucket > first_ ? bucket - first_ : 0; index < size(); ++index) {
+    sum = saturating_sum(sum, load(index));
+  }
+  return sum;
+}
+
+TimeGrid::TimeGrid(const Options& options)
+    : range_(options.block_length_min, options.blocks_max),
+      bucket_shift_(options.bucket_shift),
+      ring_size_(kRingSizeMin) {}
+
+void TimeGrid::move_to(std::uint32_t series, WallTime at) {
+  const BlockRange before = range_;
+  const unsigned doublings = range_.include(at);
+  refit(before, doublings);
+  ensure_series(series);
+  const std::int64_t block = range_.block_of(at);
+  block_start_ = static_cast<std::uint64_t>(range_.start_of(block));
+  block_span_ = static_cast<std::uint64_t>(range_.length().count());
+  block_slot_ = slot_of(block);
+}
+
+void TimeGrid::ensure_series(std::uint32_t series) {
+  if (series >= series_.size()) series_.resize(series + 1);
+  if (series_[series].empty()) series_[series].resize(ring_size_);
+}
+
+void TimeGrid::refit(const BlockRange& before, unsigned doublings) {
+  const std::uint32_t size_needed = std::max(kRingSizeMin, std::bit_ceil(range_.count()));
+  // A ring only grows on the way; it shrinks with the number of blocks, which doubling halves.
+  if (doublings == 0 && size_needed <= ring_size_) return;
+  const std::uint32_t old_size = ring_size_;
+  ring_size_ = doublings == 0 ? size_needed
+                              : std::max(size_needed, std::min(old_size, std::bit_ceil(range_.blocks_max())));
+  for (Ring& ring : series_) {
+    if (ring.empty() || before.empty()) continue;
+    Ring refitted(ring_size_);
+    for (std::int64_t block = before.first(); block <= before.last(); ++block) {
+      BucketCounts& from = ring[static_cast<std::size_t>(static_cast<std::uint64_t>(block) & (old_size - 1))];
+      BucketCounts& to = refitted[slot_of(block >> doublings)];
+      if (to.empty()) {
+        to = std::move(from);
+      } else {
+        to.merge(from);
+      }
+    }
+    ring = std::move(refitted);
+  }
+  block_span_ = 0;  // The remembered block is another now.
+}
+
+void TimeGrid::merge(const TimeGrid& other, const std::vector<std::uint32_t>& to_series) {
+  OVERDUE_CHECK(bucket_shift_ == other.bucket_shift_);
+  if (other.empty()) return;
+  const BlockRange before = range_;
+  const unsigned doublings = range_.include(other.range_);
+  refit(before, doublings);
+  const int coarser =
+      std::countr_zero(static_cast<std::uint64_t>(range_.length().count() / other.range_.length().count()));
+  for (std::uint32_t from = 0; from < other.series_count(); ++from) {
+    if (other.series_[from].empty()) continue;
+    OVERDUE_CHECK(from < to_series.size());
+    ensure_series(to_series[from]);
+    for (std::int64_t block = other.range_.first(); block <= other.range_.last(); ++block) {
+      series_[to_series[from]][slot_of(block >> coarser)].merge(other.series_[from][other.slot_of(block)]);
+    }
+  }
+}
+
+void TimeGrid::limit_blocks(std::uint32_t blocks_max) {
+  const BlockRange before = range_;
+  const unsigned doublings = range_.limit(blocks_max);
+  refit(before, doublings);
+}
+
+WallTime TimeGrid::first_block_start() const {
+  OVERDUE_CHECK(!empty());
+  return WallTime(Duration(range_.start_of(range_.first())));
+}
+
+const BucketCounts& TimeGrid::at(std::uint32_t series, std::uint32_t block) const {
+  static const BucketCounts kNothing;
+  OVERDUE_CHECK(block < block_count());
+  if (series >= series_.size() || series_[series].empty()) return kNothing;
+  return series_[series][slot_of(range_.first() + block)];
+}
+
+}  // namespace overdue
