@@ -1,0 +1,532 @@
+#include "overdue/timeout/advice.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "overdue/base/random.h"
+#include "overdue/latency/quantile_interval.h"
+#include "overdue/latency/test_tables.h"
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace testing_tables;
+
+Duration from_ms(double ms) { return Duration(std::llround(ms * 1e6)); }
+
+TimeoutAdvice advise(const EndingTable& table, double accept_false) {
+  return advise_timeout(table, {}, {.accept_false = Probability{accept_false}, .headroom = {}});
+}
+
+using Ms = std::optional<double>;
+
+struct AdviceCase {
+  const char* name;
+  double accept_false;
+  int replies;
+  double step_ms;
+  std::vector<Ended> others;
+  double longest_wait_ms;
+  double replied, open, reset;
+  double tail_bound, tail_point, threshold;
+  WaitVerdict verdict;
+  Ms if_lost, if_slow, point, recommended, low, high;
+  double effective_at_low, effective_at_high;  // 0: not given.
+  const char* declined;
+};
+
+// Computed with exact fractions and arbitrary precision. Recipe: replies at step, 2 step, ...
+std::vector<AdviceCase> advice_cases() {
+  using enum WaitVerdict;
+  const Ms none;
+  return {
+      {"1000 replies",
+       0.01,
+       1000,
+       1,
+       {},
+       1000,
+       1,
+       0,
+       0,
+       1.2071067811865475,
+       0.5,
+       0.010101010101010102,
+       enough,
+       990,
+       990,
+       990,
+       996,
+       983,
+       997,
+       1000,
+       1000,
+       ""},
+      {"298 replies", 0.01, 298, 1,   {},   298, 1,    0,   0, 1.2071067811865475, 0.5, 0.010101010101010102,
+       enough,        296,  296, 296, none, 291, none, 298, 0, "too_few_calls"},
+      {"299 replies",
+       0.01,
+       299,
+       1,
+       {},
+       299,
+       1,
+       0,
+       0,
+       1.2111439276119205,
+       0.5016722408026756,
+       0.010101010101010102,
+       enough,
+       297,
+       297,
+       297,
+       299,
+       292,
+       none,
+       299,
+       0,
+       ""},
+      {"368 replies",
+       0.01,
+       368,
+       1,
+       {},
+       368,
+       1,
+       0,
+       0,
+       1.2071067811865475,
+       0.5,
+       0.010101010101010102,
+       enough,
+       365,
+       365,
+       365,
+       368,
+       360,
+       368,
+       368,
+       368,
+       ""},
+      {"80 of 20,080 lost",
+       0.001,
+       20'000,
+       0.01,
+       {{1s, Ending::timed_out, 80}},
+       1000,
+       0.9960159362549801,
+       0.00398406374501992,
+       0,
+       0.00043344304635728763,
+       0,
+       0.0009970129492041842,
+       lost,
+       199.8,
+       none,
+       199.8,
+       199.88,
+       199.71,
+       199.89,
+       20'000,
+       20'000,
+       ""},
+      {"60 of 3,060 slow",
+       0.01,
+       3000,
+       0.1,
+       {{300ms, Ending::timed_out, 60}},
+       300,
+       0.9803921568627451,
+       0.0196078431372549,
+       0,
+       1.1944970467607523,
+       0.49019607843137253,
+       0.009902951079421667,
+       slow,
+       297,
+       none,
+       none,
+       none,
+       none,
+       none,
+       0,
+       0,
+       "not_identifiable"},
+      {"30 of 2,030, cannot tell",
+       0.001,
+       2000,
+       0.1,
+       {{1s, Ending::timed_out, 30}},
+       1000,
+       0.9852216748768473,
+       0.014778325123152709,
+       0,
+       0.004128066442183076,
+       0,
+       0.000986207882759607,
+       cannot_tell,
+       199.8,
+       none,
+       none,
+       none,
+       none,
+       none,
+       0,
+       0,
+       "not_identifiable"},
+      {"two limits",
+       0.01,
+       4000,
+       0.05,
+       {{150ms, Ending::timed_out, 60}, {1s, Ending::timed_out, 20}},
+       1000,
+       0.9948096885813149,
+       0.005190311418685121,
+       0,
+       0.0021105590138664676,
+       0,
+       0.010048582712942575,
+       enough,
+       198.1,
+       199.1,
+       198.1,
+       198.6,
+       197.45,
+       198.7,
+       3841.5283040447835,
+       3837.5560959743207,
+       ""},
+      {"resets and an early limit",
+       0.01,
+       3000,
+       0.1,
+       {{5ms, Ending::reset, 200}, {100ms, Ending::timed_out, 900}, {1s, Ending::timed_out, 10}},
+       1000,
+       0.9478156661945746,
+       0.0035225333188074227,
+       0.04866180048661801,
+       0.0026235049736698227,
+       0,
+       0.009573895618127017,
+       enough,
+       297.4,
+       298.3,
+       297.4,
+       298.2,
+       296.3,
+       298.4,
+       2694.771874665996,
+       2692.517857250415,
+       ""},
+      {"C16",
+       0.1,
+       70,
+       10,
+       {{200ms, Ending::timed_out, 10}, {500ms, Ending::timed_out, 20}},
+       660,
+       0.9085714285714286,
+       0.09142857142857143,
+       0,
+       1.1143529066292484,
+       0.37714285714285717,
+       0.10095238095238095,
+       enough,
+       630,
+       660,
+       660,
+       none,
+       590,
+       none,
+       47.83360150174309,
+       0,
+       "too_few_calls"},
+  };
+}
+
+void expect_close(double actual, double expected) {
+  EXPECT_NEAR(actual, expected, 1e-9 * std::abs(expected) + 1e-15);
+}
+
+void expect_same(const std::optional<Duration>& actual, const Ms& expected_ms) {
+  ASSERT_EQ(actual.has_value(), expected_ms.has_value());
+  if (actual) {
+    EXPECT_EQ(*actual, from_ms(*expected_ms));
+  }
+}
+
+std::size_t row_of(const SurvivalCurve& curve, Duration value) { return curve.row_at(value).value(); }
+
+TEST(TimeoutAdvice, AgreesWithTheExactCases) {
+  for (const AdviceCase& one : advice_cases()) {
+    SCOPED_TRACE(one.name);
+    const EndingTable table = evenly_replied(one.replies, from_ms(one.step_ms), one.others);
+    const SurvivalCurve curve(table);
+    const TimeoutAdvice advice =
+        advise_timeout(curve, {}, {.accept_false = Probability{one.accept_false}, .headroom = {}});
+    const OpenCalls& open = advice.open;
+    EXPECT_EQ(open.longest_wait, from_ms(one.longest_wait_ms));
+    expect_close(open.replied_share, one.replied);
+    expect_close(open.open_share, one.open);
+    expect_close(open.reset_share, one.reset);
+    expect_close(open.tail_bound, one.tail_bound);
+    expect_close(open.tail_point, one.tail_point);
+    expect_close(open.threshold, one.threshold);
+    EXPECT_EQ(open.verdict, one.verdict);
+    expect_same(advice.if_open_lost, one.if_lost);
+    expect_same(advice.if_open_slow, one.if_slow);
+    expect_same(advice.point, one.point);
+    expect_same(advice.recommended, one.recommended);
+    expect_same(advice.low, one.low);
+    expect_same(advice.high, one.high);
+    EXPECT_EQ(advice.declined, one.declined);
+    const auto effective = [&](Duration at) {
+      return effective_replies_before(curve, row_of(curve, at), open.last_row, true);
+    };
+    if (one.effective_at_low > 0) expect_close(effective(*advice.low), one.effective_at_low);
+    if (one.effective_at_high > 0) expect_close(effective(*advice.high), one.effective_at_high);
+  }
+}
+
+// C12: 0.1 % of 1..10,000 ms is 9,990 and 1 % is 9,900.
+TEST(TimeoutAdvice, AnAcceptedRateIsARank) {
+  const EndingTable table = evenly_replied(10'000, 1ms);
+  EXPECT_EQ(advise(table, 0.001).point, 9990ms);
+  EXPECT_EQ(advise(table, 0.01).point, 9900ms);
+}
+
+// C13: 19 calls of 10 ms and one of 1000 ms support no p99; a timeout fixed beforehand can still be checked.
+TEST(TimeoutAdvice, SaysHowManyCallsATailNeeds) {
+  const EndingTable table = exact_table({{10ms, Ending::replied, 19}, {1000ms}});
+  const TimeoutAdvice advice = advise(table, 0.01);
+  EXPECT_EQ(advice.declined, "too_few_calls");
+  EXPECT_FALSE(advice.request_timeout);
+  EXPECT_EQ(advice.calls_needed, 299U);
+  EXPECT_EQ(advise(table, 0.001).calls_needed, 2995U);
+  const SurvivalCurve curve(table);
+  const TimeoutCheck check = check_timeout(curve, advice, 1000ms, Probability{0.95});
+  EXPECT_EQ(check.replies_above, 0U);
+  EXPECT_EQ(check.replies, 20U);
+  EXPECT_NEAR(check.false_rate_upper, 0.13910834066826516, 1e-12);
+  EXPECT_EQ(check_timeout(curve, advice, 1000ms - 1ns, Probability{0.95}).replies_above, 1U);
+  EXPECT_EQ(check_timeout(curve, advice, 10ms - 1ns, Probability{0.95}).false_rate_upper, 1.0);
+}
+
+TEST(TimeoutCheck, BoundsTheRateByClopperAndPearson) {
+  const EndingTable table = evenly_replied(10'000, 1ms);
+  const SurvivalCurve curve(table);
+  const TimeoutAdvice advice = advise(table, 0.001);
+  const TimeoutCheck check = check_timeout(curve, advice, 9969ms, Probability{0.95});
+  EXPECT_EQ(check.replies_above, 31U);
+  EXPECT_NEAR(check.rates.false_timeout_rate, 0.0031, 1e-12);
+  EXPECT_NEAR(check.false_rate_upper, 0.00418149510171139, 1e-9);
+  EXPECT_FALSE(check.beyond_longest_wait);
+  EXPECT_TRUE(check_timeout(curve, advice, 10'001ms, Probability{0.95}).beyond_longest_wait);
+}
+
+// A check must not pass on the hope that open calls are lost.
+TEST(TimeoutCheck, CountsTheOpenOnesAsCutOffWhereTheyLookSlow) {
+  const EndingTable table = evenly_replied(3000, 100us, {{300ms, Ending::timed_out, 60}});
+  const SurvivalCurve curve(table);
+  const TimeoutAdvice advice = advise(table, 0.01);
+  ASSERT_EQ(advice.open.verdict, WaitVerdict::slow);
+  EXPECT_GT(check_timeout(curve, advice, 300ms, Probability{0.95}).false_rate_upper, 60.0 / 3060);
+}
+
+// C16, variant: 5 answers and 195 lost without a time.
+TEST(TimeoutAdvice, DeclinesWhenMostGiveUpsHaveNoTime) {
+  std::vector<Ended> ended = {{0ms, Ending::timed_out, 195}};
+  for (int i = 1; i <= 5; ++i) ended.push_back({i * 10ms});
+  const TimeoutAdvice advice = advise(exact_table(ended), 0.01);
+  EXPECT_EQ(advice.declined, "too_many_untimed");
+  EXPECT_EQ(advice.untimed_give_ups, 195U);
+  EXPECT_FALSE(advice.request_timeout);
+  EXPECT_FALSE(advice.point);
+}
+
+// C17: a rejection is no answer, no loss, and in no denominator.
+TEST(TimeoutAdvice, LeavesRejectionsOutOfEveryShare) {
+  const TimeoutAdvice failing =
+      advise(exact_table({{900ms, Ending::replied, 900}, {4ms, Ending::rejected, 300}}), 0.01);
+  EXPECT_EQ(failing.request_timeout, 900ms);
+  EXPECT_EQ(failing.open.rejected_share, 0.25);
+  EXPECT_EQ(failing.false_timeout_rate, 0.0);
+  const EndingTable lossy = exact_table(
+      {{4ms, Ending::rejected, 10'000}, {10ms, Ending::replied, 9960}, {1s, Ending::timed_out, 40}});
+  const TimeoutAdvice advice = advise(lossy, 0.001);
+  EXPECT_EQ(advice.open.verdict, WaitVerdict::lost);
+  EXPECT_NEAR(advice.lost_rate, 0.004, 1e-12);
+  EXPECT_NEAR(advice.visible_timeout_rate, 0.004, 1e-12);
+  const SurvivalCurve curve(lossy);
+  const RatesAt rates = rates_at(curve, advice, 10ms);
+  EXPECT_NEAR(rates.answered, 0.996, 1e-12);
+  EXPECT_NEAR(rates.answered + rates.cut_off + rates.never_answered + rates.reset, 1.0, 1e-12);
+}
+
+TEST(TimeoutAdvice, ReportsEachKindOfFailureApart) {
+  // 20,000 replies, 80 lost, 100 reset at 5 ms.
+  const EndingTable table =
+      evenly_replied(20'000, 10us, {{1s, Ending::timed_out, 80}, {5ms, Ending::reset, 100}});
+  const TimeoutAdvice advice = advise(table, 0.001);
+  EXPECT_EQ(advice.request_timeout, 200ms);
+  EXPECT_EQ(advice.false_timeout_rate, 0.0);
+  EXPECT_NEAR(advice.lost_rate, 80.0 / 20'180, 1e-12);
+  EXPECT_NEAR(advice.reset_rate, 100.0 / 20'180, 1e-12);
+  EXPECT_NEAR(advice.visible_timeout_rate, 80.0 / 20'180, 1e-12);
+}
+
+TEST(TimeoutAdvice, HeadroomStretchesThePoint) {
+  const EndingTable table = evenly_replied(1000, 1ms);
+  const TimeoutAdvice advice =
+      advise_timeout(table, {}, {.accept_false = Probability{0.01}, .headroom = 0.2});
+  EXPECT_EQ(advice.point, 990ms);
+  EXPECT_EQ(advice.request_timeout, 1188ms);
+}
+
+TEST(TimeoutAdvice, DependenceAsksForMoreCallsAndSaysWhatTheyAreWorth) {
+  const EndingTable table = evenly_replied(20'000, 10us);
+  const TailByBlock bursts = [](Duration late_above) {
+    EXPECT_EQ(late_above, 198ms);
+    std::vector<BlockTail> blocks(64, {.replied = 312, .late = 0});
+    for (std::size_t i = 0; i < blocks.size(); i += 8) blocks[i].late = 25;
+    return blocks;
+  };
+  const TimeoutAdvice alone = advise(table, 0.01);
+  const TimeoutAdvice bursty =
+      advise_timeout(table, bursts, {.accept_false = Probability{0.01}, .headroom = {}});
+  EXPECT_FALSE(alone.vif_known);
+  EXPECT_EQ(alone.late_calls, 200U);
+  EXPECT_TRUE(bursty.vif_known);
+  EXPECT_GT(bursty.vif, 5.0);
+  EXPECT_EQ(bursty.point, alone.point);
+  EXPECT_LT(*bursty.low, *alone.low);
+  EXPECT_GT(*bursty.recommended, *alone.recommended);
+  EXPECT_GT(bursty.calls_needed, 5 * alone.calls_needed);
+  EXPECT_NEAR(bursty.effective_late_calls, 200 / bursty.vif, 1e-9);
+}
+
+TEST(TimeoutAdvice, CannotTellSaysHowManyCallsWould) {
+  const EndingTable table = evenly_replied(2000, 100us, {{1s, Ending::timed_out, 30}});
+  EXPECT_EQ(advise(table, 0.001).calls_needed, 8905U);
+}
+
+TEST(TimeoutAdvice, WithoutCallsOrRepliesThereIsNoAdvice) {
+  EXPECT_EQ(advise({}, 0.01).declined, "no_calls");
+  EXPECT_EQ(advise(exact_table({{1s, Ending::timed_out, 10}}), 0.01).declined, "no_replies");
+  EXPECT_EQ(advise(exact_table({{1s, Ending::rejected, 10}}), 0.01).declined, "no_replies");
+  EXPECT_EQ(advise(exact_table({{1s}}), 0.01).declined, "too_few_calls");
+}
+
+TEST(TimeoutAdvice, AcceptingNothingOrEverythingIsAnswered) {
+  const EndingTable table = evenly_replied(1000, 1ms);
+  EXPECT_EQ(advise(table, 0.0).declined, "too_few_calls");
+  EXPECT_EQ(advise(table, 1.0).declined, "");
+}
+
+// Half the callers leave at 100 ms of calls that take 1..400 ms: whether theirs were slower, nobody can know.
+TEST(AbandonmentRange, GivesBothEndsWhereCallersWhoLeftCouldDecide) {
+  std::vector<Ended> ended = {{100ms, Ending::abandoned, 3000}};
+  for (int i = 1; i <= 4000; ++i) ended.push_back({i * 100us});
+  const TimeoutAdvice advice = advise(exact_table(ended), 0.01);
+  ASSERT_EQ(advice.declined, "");
+  const AbandonmentRange& range = advice.abandonment;
+  EXPECT_EQ(range.abandoned_before, 3000U);
+  EXPECT_NEAR(range.share, 3.0 / 7, 1e-12);
+  EXPECT_TRUE(range.matters);
+  EXPECT_LT(range.false_rate_if_lost, 0.01);
+  EXPECT_NEAR(range.false_rate_if_slow, 3.0 / 7, 0.01);
+  EXPECT_EQ(range.timeout_if_lost, 396ms);
+  EXPECT_FALSE(range.timeout_if_slow);
+}
+
+TEST(AbandonmentRange, AFewWhoLeftDoNotMatter) {
+  const EndingTable table = evenly_replied(4000, 100us, {{100ms, Ending::abandoned, 30}});
+  EXPECT_FALSE(advise(table, 0.01).abandonment.matters);
+  EXPECT_EQ(advise(table, 0.01).abandonment.abandoned_before, 30U);
+}
+
+TEST(RoundUpTimeout, IsWholeMillisecondsAndNeverZero) {
+  EXPECT_EQ(round_up_timeout(384ms), 384ms);
+  EXPECT_EQ(round_up_timeout(384ms + 1ns), 385ms);
+  EXPECT_EQ(round_up_timeout(10ms), 10ms);
+  EXPECT_EQ(round_up_timeout(10ms + 1ns), 11ms);
+  EXPECT_EQ(round_up_timeout(10ms - 1ns), 10ms);
+  EXPECT_EQ(round_up_timeout(450us), 450us);
+  EXPECT_EQ(round_up_timeout(450us + 1ns), 460us);
+  EXPECT_EQ(round_up_timeout(0ns), 10us);
+}
+
+std::vector<Ended> any_log(Random& random, int calls, Duration longest = 900ms) {
+  std::vector<Ended> ended;
+  for (int i = 0; i < calls; ++i) {
+    const Duration after(1000 + static_cast<std::int64_t>(2e6 / (1.0 - random.uniform())));
+    const double kind = random.uniform();
+    const Duration limit = random.uniform() < 0.2 ? 60ms : longest;
+    if (kind < 0.01) {
+      ended.push_back({after / 2, Ending::reset});
+    } else if (kind < 0.03) {
+      ended.push_back({after, Ending::rejected});
+    } else if (kind < 0.034 || after > limit) {
+      ended.push_back({limit, Ending::timed_out});
+    } else {
+      ended.push_back({after});
+    }
+  }
+  return ended;
+}
+
+// Where the estimate of what is still to come is the same: it looks from T/2 and 0.8 T on, and these may fall
+// within a bucket.
+RC_GTEST_PROP(TimeoutAdvice, BucketsEncloseTheExactAnswer, ()) {
+  Random random(*rc::gen::arbitrary<std::uint32_t>());
+  const std::vector<Ended> ended = any_log(random, 3000, *rc::gen::element(Duration(900ms), Duration(10s)));
+  const TimeoutAdvice exact = advise(exact_table(ended), 0.02);
+  const TimeoutAdvice bucket = advise(bucket_table(ended), 0.02);
+  RC_ASSERT(exact.open.verdict == bucket.open.verdict);
+  if (!exact.point || !bucket.point) return;
+  RC_ASSERT(*bucket.low <= *exact.low);
+  if (std::abs(exact.replied_ever - bucket.replied_ever) > 1e-12) return;
+  RC_ASSERT(exact.recommended.has_value() == bucket.recommended.has_value());
+  if (!exact.recommended) return;
+  RC_ASSERT(*bucket.recommended >= *exact.recommended);
+  RC_ASSERT(exact.high.has_value() == bucket.high.has_value());
+  if (exact.high) {
+    RC_ASSERT(*bucket.high >= *exact.high);
+  }
+}
+
+RC_GTEST_PROP(TimeoutAdvice, EndsStandInOrderAndRatesAddUp, ()) {
+  Random random(*rc::gen::arbitrary<std::uint32_t>());
+  const EndingTable table = exact_table(any_log(random, *rc::gen::inRange(1, 4000)));
+  const SurvivalCurve curve(table);
+  const TimeoutAdvice advice = advise_timeout(
+      curve, {}, {.accept_false = Probability{*rc::gen::element(0.001, 0.01, 0.1)}, .headroom = {}});
+  if (advice.low && advice.point) {
+    RC_ASSERT(*advice.low <= *advice.point);
+  }
+  if (advice.recommended) {
+    RC_ASSERT(*advice.point <= *advice.recommended);
+  }
+  if (advice.high) {
+    RC_ASSERT(*advice.recommended <= *advice.high);
+  }
+  if (advice.point && advice.if_open_lost) {
+    RC_ASSERT(*advice.if_open_lost <= *advice.point);
+  }
+  RC_ASSERT(advice.request_timeout.has_value() == advice.declined.empty());
+  for (const Duration timeout : {1ms, 5ms, 50ms, 900ms}) {
+    const RatesAt rates = rates_at(curve, advice, timeout);
+    const double rejected_later =
+        advice.open.rejected_share - curve.at(std::min(Duration(timeout), advice.open.longest_wait)).rejected;
+    const double sum = rates.answered + rates.cut_off + rates.never_answered + rates.reset;
+    RC_ASSERT(sum > 1.0 - 1e-9);
+    RC_ASSERT(sum < 1.0 + rejected_later / (1.0 - advice.open.rejected_share) + 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace overdue
