@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "overdue/latency/bounds.h"
+#include "overdue/latency/doubt_rules.h"
+
+// Doubts about the order of calls in time: a change, bursts of late calls, load.
+
+namespace overdue {
+namespace {
+
+constexpr std::size_t kChangeGroups = 32;
+constexpr std::size_t kChangeGroupsMin = 16;
+constexpr double kChangeDeviations = 1.73;  // Kolmogorov's 0.5 % point.
+constexpr double kChangeRatio = 1.25;
+
+constexpr std::uint64_t kLateMin = 20;
+constexpr std::uint64_t kBurstCellsMin = 10;
+constexpr double kBurstDeviations = 3.5;
+constexpr double kBurstDispersion = 1.5;
+
+constexpr std::uint64_t kLoadCallsMin = 20;
+constexpr std::size_t kLoadCellsMin = 20;
+constexpr double kLoadDeviations = 2.576;
+constexpr double kLoadRatio = 1.3;
+
+std::uint64_t calls_in(const SparseCounts& counts) {
+  std::uint64_t calls = 0;
+  for (const BucketCount& entry : counts) calls += entry.count;
+  return calls;
+}
+
+std::uint64_t calls_above(const SparseCounts& counts, std::uint32_t bucket) {
+  std::uint64_t calls = 0;
+  for (const BucketCount& entry : counts) calls += entry.bucket > bucket ? entry.count : 0;
+  return calls;
+}
+
+SparseCounts sum_of(std::span<const SparseCounts> cells) {
+  std::vector<std::uint64_t> sums;
+  for (const SparseCounts& cell : cells) {
+    for (const BucketCount& entry : cell) {
+      if (entry.bucket >= sums.size()) sums.resize(std::size_t{entry.bucket} + 1);
+      sums[entry.bucket] += entry.count;
+    }
+  }
+  SparseCounts sum;
+  for (std::size_t bucket = 0; bucket < sums.size(); ++bucket) {
+    if (sums[bucket] > 0) sum.push_back({static_cast<std::uint32_t>(bucket), sums[bucket]});
+  }
+  return sum;
+}
+
+// Nearest rank. Requires: a call.
+std::uint32_t bucket_at(const SparseCounts& counts, Quantile q) {
+  const std::uint64_t rank = rank_of(q, calls_in(counts));
+  std::uint64_t seen = 0;
+  for (const BucketCount& entry : counts) {
+    seen += entry.count;
+    if (seen >= rank) return entry.bucket;
+  }
+  return counts.back().bucket;
+}
+
+// Consecutive cells with about a 32nd of the calls.
+struct Group {
+  std::size_t first_cell = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t above = 0;
+  double share() const { return static_cast<double>(above) / static_cast<double>(calls); }
+};
+
+std::vector<Group> groups_of(std::span<const SparseCounts> cells, std::uint64_t calls,
+                             std::uint32_t threshold) {
+  std::vector<Group> groups;
+  std::uint64_t before = 0;
+  std::uint64_t last_number = 0;
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    const std::uint64_t in_cell = calls_in(cells[cell]);
+    if (in_cell == 0) continue;
+    const double middle = static_cast<double>(before) + static_cast<double>(in_cell) / 2;
+    const auto number =
+        static_cast<std::uint64_t>(middle * static_cast<double>(kChangeGroups) / static_cast<double>(calls));
+    if (groups.empty() || number != last_number) groups.push_back({.first_cell = cell});
+    last_number = number;
+    groups.back().calls += in_cell;
+    groups.back().above += calls_above(cells[cell], threshold);
+    before += in_cell;
+  }
+  return groups;
+}
+
+// The group before which the largest cumulated deviation ends, if it is too large for chance.
+std::optional<std::size_t> change_at(const std::vector<Group>& groups) {
+  if (groups.size() < kChangeGroupsMin) return std::nullopt;
+  const auto count = static_cast<double>(groups.size());
+  double mean = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    mean += groups[i].share() / count;
+    if (i == 0) continue;
+    const double step = groups[i].share() - groups[i - 1].share();
+    squares += step * step;
+  }
+  const double deviation = std::sqrt(squares / (2 * (count - 1)));
+  double cumulated = 0;
+  double largest = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+    cumulated += groups[i].share() - mean;
+    if (std::abs(cumulated) <= largest) continue;
+    largest = std::abs(cumulated);
+    at = i + 1;
+  }
+  if (largest <= kChangeDeviations * deviation * std::sqrt(count) || at == 0) return std::nullopt;
+  return at;
+}
+
+std::vector<double> middle_ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&values](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t from = 0; from < order.size();) {
+    std::size_t to = from;
+    while (to < order.size() && values[order[to]] == values[order[from]]) ++to;
+    for (std::size_t i = from; i < to; ++i) ranks[order[i]] = static_cast<double>(from + to - 1) / 2;
+    from = to;
+  }
+  return ranks;
+}
+
+// Spearman's rho: the correlation of mid-ranks; 0 where one side does not vary.
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> ranks_a = middle_ranks(a);
+  const std::vector<double> ranks_b = middle_ranks(b);
+  const double mean = static_cast<double>(a.size() - 1) / 2;
+  double product = 0;
+  double squares_a = 0;
+  double squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    product += (ranks_a[i] - mean) * (ranks_b[i] - mean);
+    squares_a += (ranks_a[i] - mean) * (ranks_a[i] - mean);
+    squares_b += (ranks_b[i] - mean) * (ranks_b[i] - mean);
+  }
+  return squares_a == 0 || squares_b == 0 ? 0 : product / std::sqrt(squares_a * squares_b);
+}
+
+struct LoadCell {
+  std::uint64_t calls = 0;
+  std::uint32_t median = 0;
+};
+
+std::uint32_t median_of_medians(std::span<const LoadCell> cells) {
+  std::vector<std::uint32_t> medians;
+  for (const LoadCell& cell : cells) medians.push_back(cell.median);
+  std::ranges::sort(medians);
+  return medians[(medians.size() - 1) / 2];
+}
+
+double ratio(Duration numerator, Duration denominator) {
+  return static_cast<double>(numerator.count()) /
+         static_cast<double>(std::max(denominator, Duration(1)).count());
+}
+
+}  // namespace
+
+std::optional<Change> find_change(std::span<const SparseCounts> cells, Duration (*middle_of)(std::uint32_t)) {
+  const SparseCounts all = sum_of(cells);
+  const std::uint64_t calls = calls_in(all);
+  if (calls == 0) return std::nullopt;
+  for (const Quantile q : {Quantile(0.5), Quantile(0.9)}) {
+    const std::vector<Group> groups = groups_of(cells, calls, bucket_at(all, q));
+    const auto split = change_at(groups);
+    if (!split) continue;
+    const std::size_t cell = groups[*split].first_cell;
+    const std::uint32_t before = bucket_at(sum_of(cells.first(cell)), q);
+    const std::uint32_t after = bucket_at(sum_of(cells.subspan(cell)), q);
+    const double factor = ratio(middle_of(after), middle_of(before));
+    if (factor < kChangeRatio && factor > 1 / kChangeRatio) continue;
+    std::uint64_t calls_before = 0;
+    for (std::size_t i = 0; i < *split; ++i) calls_before += groups[i].calls;
+    return Change{q, static_cast<double>(calls_before) / static_cast<double>(calls), cell, before, after};
+  }
+  return std::nullopt;
+}
+
+std::optional<Bursts> find_bursts(std::span<const LateOfCalls> cells) {
+  double calls = 0;
+  double late = 0;
+  double cell_count = 0;
+  Bursts bursts;
+  for (const LateOfCalls& cell : cells) {
+    if (cell.calls == 0) continue;
+    calls += static_cast<double>(cell.calls);
+    late += static_cast<double>(cell.late);
+    cell_count += 1;
+    bursts.late += cell.late;
+    ++bursts.cells;
+    bursts.cells_with_late += cell.late > 0 ? 1 : 0;
+  }
+  if (bursts.late < kLateMin || bursts.cells < kBurstCellsMin) return std::nullopt;
+  double pearson = 0;
+  double inverse_sum = 0;
+  for (const LateOfCalls& cell : cells) {
+    if (cell.calls == 0) continue;
+    const double expected = late * static_cast<double>(cell.calls) / calls;
+    const double difference = static_cast<double>(cell.late) - expected;
+    pearson += difference * difference / expected;
+    inverse_sum += calls / static_cast<double>(cell.calls);
+  }
+  const double variance =
+      2 * (cell_count - 1) + (inverse_sum - cell_count * cell_count - 2 * cell_count + 2) / late;
+  if (variance <= 0) return std::nullopt;
+  bursts.dispersion = pearson / (cell_count - 1);
+  const double z = (pearson - (cell_count - 1)) / std::sqrt(variance);
+  if (z <= kBurstDeviations || bursts.dispersion < kBurstDispersion) return std::nullopt;
+  return bursts;
+}
+
+std::optional<Load> find_load(std::span<const SparseCounts> seconds, Duration (*middle_of)(std::uint32_t)) {
+  std::vector<LoadCell> cells;
+  for (const SparseCounts& second : seconds) {
+    const std::uint64_t calls = calls_in(second);
+    if (calls >= kLoadCallsMin) cells.push_back({calls, bucket_at(second, Quantile(0.5))});
+  }
+  if (cells.size() < kLoadCellsMin) return std::nullopt;
+  std::vector<double> calls;
+  std::vector<double> medians;
+  for (const LoadCell& cell : cells) {
+    calls.push_back(static_cast<double>(cell.calls));
+    medians.push_back(static_cast<double>(cell.median));
+  }
+  const double z = rank_correlation(calls, medians) * std::sqrt(static_cast<double>(cells.size() - 1));
+  if (z <= kLoadDeviations) return std::nullopt;
+  std::ranges::stable_sort(cells, {}, &LoadCell::calls);
+  const std::size_t quarter = cells.size() / 4;
+  const std::span<const LoadCell> quiet = std::span(cells).first(quarter);
+  const std::span<const LoadCell> busy = std::span(cells).last(quarter);
+  const Load load{quiet[quarter / 2].calls, busy[quarter / 2].calls, median_of_medians(quiet),
+                  median_of_medians(busy)};
+  if (ratio(middle_of(load.busy_median), middle_of(load.quiet_median)) < kLoadRatio) return std::nullopt;
+  return load;
+}
+
+}  // namespace overdue
