@@ -460,17 +460,19 @@ TEST(RoundUpTimeout, IsWholeMillisecondsAndNeverZero) {
   EXPECT_EQ(round_up_timeout(0ns), 10us);
 }
 
-std::vector<Ended> any_log(Random& random, int calls, Duration longest = 900ms) {
+std::vector<Ended> any_log(Random& random, int calls, Duration longest = 900ms, bool cut_early = true) {
   std::vector<Ended> ended;
   for (int i = 0; i < calls; ++i) {
     const Duration after(1000 + static_cast<std::int64_t>(2e6 / (1.0 - random.uniform())));
     const double kind = random.uniform();
-    const Duration limit = random.uniform() < 0.2 ? 60ms : longest;
-    if (kind < 0.01) {
+    const Duration limit = cut_early && random.uniform() < 0.2 ? 60ms : longest;
+    if (after > limit) {
+      ended.push_back({limit, Ending::timed_out});
+    } else if (kind < 0.01) {
       ended.push_back({after / 2, Ending::reset});
     } else if (kind < 0.03) {
       ended.push_back({after, Ending::rejected});
-    } else if (kind < 0.034 || after > limit) {
+    } else if (kind < 0.034) {
       ended.push_back({limit, Ending::timed_out});
     } else {
       ended.push_back({after});
@@ -479,16 +481,16 @@ std::vector<Ended> any_log(Random& random, int calls, Duration longest = 900ms) 
   return ended;
 }
 
-// Where the estimate of what is still to come is the same: it looks from T/2 and 0.8 T on, and these may fall
-// within a bucket.
+// Where both see the same still to come: T/2 and 0.8 T may fall within a bucket, which then counts on one
+// side. With early cuts the effective replies differ from row to row and a test on the edge may fall the
+// other way; there the curve's own enclosing (QuantileOfAll) is all that holds.
 RC_GTEST_PROP(TimeoutAdvice, BucketsEncloseTheExactAnswer, ()) {
   Random random(*rc::gen::arbitrary<std::uint32_t>());
-  const std::vector<Ended> ended = any_log(random, 3000, *rc::gen::element(Duration(900ms), Duration(10s)));
+  const Duration longest = *rc::gen::element(Duration(900ms), Duration(10s));
+  const std::vector<Ended> ended = any_log(random, 3000, longest, false);
   const TimeoutAdvice exact = advise(exact_table(ended), 0.02);
   const TimeoutAdvice bucket = advise(bucket_table(ended), 0.02);
-  RC_ASSERT(exact.open.verdict == bucket.open.verdict);
   if (!exact.point || !bucket.point) return;
-  if (std::abs(exact.open.replied_share - bucket.open.replied_share) > 1e-12) return;
   RC_ASSERT(*bucket.low <= *exact.low);
   if (std::abs(exact.replied_ever - bucket.replied_ever) > 1e-12) return;
   RC_ASSERT(exact.recommended.has_value() == bucket.recommended.has_value());
