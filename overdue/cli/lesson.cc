@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +13,7 @@
 #include "overdue/cli/commands.h"
 #include "overdue/cli/lesson_output.h"
 #include "overdue/cli/subcommands.h"
+#include "overdue/cli/terminal.h"
 #include "overdue/simulated/lesson_fast.h"
 
 namespace overdue {
@@ -62,7 +63,7 @@ class Reader {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool read = error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
     if (read && (low_allowed ? value >= low : value > low) && value <= high) return value;
-    complain(fmt::format("{} '{}': write a number {} {:g} and at most {:g}", option, text,
+    complain(fmt::format("{} '{}': write a number {} {:g} and at most {:.0f}", option, text,
                          low_allowed ? "of at least" : "above", low, high));
     return high;
   }
@@ -124,20 +125,14 @@ Result<Request> read(const Words& words) {
   return request;
 }
 
-int complain(const Error& error, int status) {
-  fmt::print(stderr, "overdue lesson: {}\n", error.message);
-  return status;
-}
-
-int run(const Words& words) {
+Result<int> run(const Words& words) {
   const auto request = read(words);
-  if (!request) return complain(request.error(), exit_bad_usage);
+  if (!request) return std::unexpected(request.error());
   const LessonOptions& options = request->options;
   const auto figures = words.fast ? run_lesson_fast(options, request->threads) : run_lesson(options);
-  if (!figures) return complain(figures.error(), exit_declined);
-  const std::string output = words.json ? lesson_json(*figures, options, words.fast) : lesson_text(*figures);
-  if (std::fwrite(output.data(), 1, output.size(), stdout) != output.size() || std::fflush(stdout) != 0) {
-    return complain({ErrorCode::unreadable_input, "standard output cannot be written"}, exit_bad_usage);
+  if (!figures) return std::unexpected(figures.error());
+  if (!print_out(words.json ? lesson_json(*figures, options, words.fast) : lesson_text(*figures))) {
+    return fail(ErrorCode::unreadable_input, "standard output cannot be written");
   }
   return exit_done;
 }
@@ -170,7 +165,7 @@ void add_lesson(CLI::App& app, int& status) {
   command->add_flag("--fast", words->fast, "Our own generator and every core: other draws, the same model");
   option("--threads", words->threads, "N", "With --fast; figures do not depend on it");
   command->add_flag("--json", words->json, "One document of schema overdue.lesson/1");
-  command->callback([&status, words] { status = run(*words); });
+  command->callback([&status, words] { status = finish(run(*words)); });
 }
 
 }  // namespace overdue

@@ -27,7 +27,7 @@ std::string_view name_of(CheckJudgement judgement) {
     case CheckJudgement::left_in:
       return "left in";
     case CheckJudgement::flaps:
-      return "FLAPS";
+      return "flaps";
     case CheckJudgement::caught:
       return "caught";
   }
@@ -72,7 +72,7 @@ void print_replicas(Out out, const LessonFigures& figures) {
   }
 }
 
-// "up to 2.5 x", "3 x to 4 x", "from 5 x on": the factors of one judgement.
+// "5 x to 8 x": the factors of one judgement.
 std::string factors_of(const DeepFigures& deep, CheckJudgement judgement) {
   const DeepRow* first = nullptr;
   const DeepRow* last = nullptr;
@@ -81,24 +81,23 @@ std::string factors_of(const DeepFigures& deep, CheckJudgement judgement) {
     if (first == nullptr) first = &row;
     last = &row;
   }
-  if (first == nullptr) return "nowhere";
-  if (first == last) return fmt::format("at {:g} x", first->counts.slow_factor);
-  return fmt::format("from {:g} x to {:g} x", first->counts.slow_factor, last->counts.slow_factor);
+  if (first == nullptr) return "none";
+  if (first == last) return fmt::format("{:g} x", first->counts.slow_factor);
+  return fmt::format("{:g} x to {:g} x", first->counts.slow_factor, last->counts.slow_factor);
 }
 
 void print_deep(Out out, const DeepFigures& deep) {
-  fmt::format_to(
-      out,
-      "\ndeep check: {} calls of the replica; fails when their median is above {:.1f}ms, {:g} x the fleet's\n"
-      "{} such checks of replicas whose service is slower by\n\n",
-      deep.check.calls, deep.limit_ms, deep.check.fail_above, format_count(kProbes));
-  const std::string back = fmt::format("back below {:g} x", deep.back_below);
-  fmt::format_to(out, "{:>8} {:>10} {:>10} {:>17} {:>17} {:>17}\n", "", "one call", "", "", "out 3 / back 3",
-                 back);
-  fmt::format_to(out, "{:>8} {:>10} {:>10} {:>17} {:>9} {:>7} {:>9} {:>7}\n", "factor", "late", "fails",
-                 "95 % interval", "out", "flaps", "out", "flaps");
+  fmt::format_to(out,
+                 "\ndeep check: {} calls, failed when their median is above {:.1f}ms, {:g} x the fleet's\n"
+                 "{} such checks of a replica whose service is slower by\n\n",
+                 deep.check.calls, deep.limit_ms, deep.check.fail_above, format_count(kProbes));
+  fmt::format_to(out, "{:>8} {:>9} {:>9} {:>15} {:>17} {:>17}\n", "", "one call", "check", "95 %",
+                 fmt::format("out {0}, back {0}", kChecksInARow),
+                 fmt::format("back below {:.4g} x", deep.back_below));
+  fmt::format_to(out, "{:>8} {:>9} {:>9} {:>15} {:>9} {:>7} {:>9} {:>7}\n", "factor", "late", "fails",
+                 "interval", "out", "flaps", "out", "flaps");
   for (const DeepRow& row : deep.rows) {
-    fmt::format_to(out, "{:>7g}x {:9.2f}% {:9.2f}% {:>17} {:8.2f}% {:7.2f} {:8.2f}% {:7.2f}  {}\n",
+    fmt::format_to(out, "{:>6g} x {:8.2f}% {:8.2f}% {:>15} {:8.2f}% {:7.2f} {:8.2f}% {:7.2f}  {}\n",
                    row.counts.slow_factor, 100 * row.call_late, 100 * row.failed,
                    fmt::format("{:.2f}..{:.2f}%", 100 * row.failed_low, 100 * row.failed_high),
                    100 * row.one_limit.out_share, row.one_limit.flaps_per_1000_checks,
@@ -107,10 +106,10 @@ void print_deep(Out out, const DeepFigures& deep) {
   }
   fmt::format_to(
       out,
-      "\nout: share of time out of the rotation, which takes {0} failures in a row, and {0} passes to "
-      "return\n"
-      "flaps: trips out and back per 1,000 checks; back below: returning takes {0} medians below {1:g} x\n"
-      "it catches {2}, flaps {3}, leaves in {4}\n",
+      "\nout: time out of rotation, when {0} failures in a row take a replica out and {0} passes bring it "
+      "back\n"
+      "flaps: such trips per 1,000 checks; back below: only a median below {1:.4g} x counts for coming back\n"
+      "caught: {2}; flaps: {3}; left in: {4}\n",
       kChecksInARow, deep.back_below, factors_of(deep, CheckJudgement::caught),
       factors_of(deep, CheckJudgement::flaps), factors_of(deep, CheckJudgement::left_in));
 }
