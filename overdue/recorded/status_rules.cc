@@ -9,7 +9,7 @@ Ending usual_ending(int status, Vantage vantage) {
   if (status == 408) return Ending::timed_out;
   if (status == 499) return Ending::abandoned;
   if (status == 429) return Ending::rejected;
-  if (status == 504 && vantage == Vantage::proxy) return Ending::timed_out;
+  if (status == 504 && vantage != Vantage::server) return Ending::timed_out;
   return status >= 500 ? Ending::rejected : Ending::replied;
 }
 
@@ -36,7 +36,8 @@ Result<StatusRules> StatusRules::create(const ReadOptions& options, Vantage vant
       return fail(ErrorCode::invalid_argument,
                   fmt::format("'{}' in --success is no status: write a list such as 2xx,404", part));
     }
-    const int first = whole_class ? (part[0] - '0') * 100 : (part[0] - '0') * 100 + (part[1] - '0') * 10 + (part[2] - '0');
+    const int first =
+        whole_class ? (part[0] - '0') * 100 : (part[0] - '0') * 100 + (part[1] - '0') * 10 + (part[2] - '0');
     const int last = whole_class ? first + 99 : first;
     for (int status = first; status <= last; ++status) {
       rules.endings_[static_cast<std::size_t>(status - 100)] = Ending::replied;

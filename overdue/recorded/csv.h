@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overdue/recorded/chunk_reader.h"
+#include "overdue/recorded/field_names.h"
+#include "overdue/recorded/field_picks.h"
+#include "overdue/recorded/row_rules.h"
+#include "overdue/recorded/time_text.h"
+
+namespace overdue {
+
+// The fields of one line of CSV. A field in quotes may hold the delimiter and, written twice, the quote.
+struct CsvFields {
+  std::vector<std::string_view> texts;
+  bool quote_left_open = false;
+
+  // Fills texts from a line without its newline. They point into the line, or into `unquoted` where quotes
+  // were taken out.
+  void split(std::string_view line, char delimiter);
+
+ private:
+  std::vector<std::string> unquoted_;
+};
+
+// What a CSV file's first lines say about all of them.
+struct CsvShape {
+  char delimiter = ',';
+  std::vector<std::string> names;  // "1", "2", ... where there is no header.
+  std::string header_line;  // As it stands, to know it again where files were joined; empty without one.
+  FieldPlan plan;
+};
+
+// CsvReader turns lines of CSV into rows.
+//
+// The ordinary line (no quotes, as many fields as the header, a plain status, a positive number) is read in
+// place off the places of its separators; any other goes the slow and complete way, which decides the same.
+// Threads: const and shared.
+class CsvReader final : public ChunkReader {
+ public:
+  CsvReader(CsvShape shape, RowRules rules, FieldPicks picks);
+  std::uint64_t read(std::string_view lines, RowSink& sink) const override;
+
+ private:
+  struct Pass;
+  void read_block(std::string_view block, Pass& pass) const;
+  void read_slowly(std::string_view line, Pass& pass) const;
+  // `text_of(field)` gives a field's text. Padded: 16 bytes may be read from the beginning of each.
+  template <bool Padded, typename TextOf>
+  void take_row(const TextOf& text_of, Pass& pass) const;
+  template <bool Padded, typename TextOf>
+  bool take_plain(const TextOf& text_of, Attempt& row) const;
+  template <bool Padded>
+  bool read_start(std::string_view text, Attempt& row, Pass& pass) const;
+
+  CsvShape shape_;
+  RowRules rules_;
+  FieldPicks picks_;
+  std::uint32_t field_count_;
+  std::optional<TimeUnit> start_unit_;
+  TimeUnit connect_unit_ = TimeUnit::milliseconds;
+};
+
+}  // namespace overdue

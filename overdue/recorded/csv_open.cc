@@ -1,0 +1,244 @@
+// What a CSV file is: its delimiter, its header, which column is what, and in which unit.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/recorded/csv.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::size_t kSampleRows = 1000;
+
+struct Lines {
+  std::string_view rest;
+  // The next line with its newline, or nothing.
+  std::optional<std::string_view> next() {
+    if (rest.empty()) return std::nullopt;
+    const std::size_t newline = rest.find('\n');
+    const std::string_view line =
+        rest.substr(0, newline == std::string_view::npos ? rest.size() : newline + 1);
+    rest.remove_prefix(line.size());
+    return line;
+  }
+};
+
+std::string_view bare(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_number(std::string_view text) { return decimal_scaled_slow(trimmed(text), 0).has_value(); }
+
+// The head's first lines: how many are blank or comments, then the one that may be a header.
+struct Top {
+  std::string_view first;  // The first line that counts.
+  std::size_t bytes_before = 0;
+  std::uint64_t lines_before = 0;
+  std::string_view after;
+};
+
+std::optional<Top> top_of(std::string_view head) {
+  Lines lines{head};
+  Top top;
+  while (const auto line = lines.next()) {
+    const std::string_view text = bare(*line);
+    if (!trimmed(text).empty() && !text.starts_with('#')) {
+      top.first = *line;
+      top.after = lines.rest;
+      return top;
+    }
+    top.bytes_before += line->size();
+    ++top.lines_before;
+  }
+  return std::nullopt;
+}
+
+char delimiter_of(std::string_view line) {
+  char best = ',';
+  std::size_t most = 0;
+  for (const char candidate : {',', ';', '\t', '|'}) {
+    CsvFields fields;
+    fields.split(bare(line), candidate);
+    if (fields.texts.size() > most) {
+      most = fields.texts.size();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+// A first line with a number in it is data: columns are not called "42".
+bool is_header(const std::vector<std::string_view>& texts) {
+  return std::ranges::none_of(texts, [](std::string_view text) { return is_number(text); });
+}
+
+struct Sample {
+  std::vector<CsvFields> rows;
+  std::vector<RowTexts> texts;
+};
+
+Sample sample_of(std::string_view lines_text, const CsvShape& shape) {
+  Sample sample;
+  Lines lines{lines_text};
+  while (sample.rows.size() < kSampleRows) {
+    const auto line = lines.next();
+    if (!line) break;
+    if (bare(*line).empty() || line->starts_with('#')) continue;
+    CsvFields fields;
+    fields.split(bare(*line), shape.delimiter);
+    if (fields.texts.size() == shape.names.size()) sample.rows.push_back(std::move(fields));
+  }
+  for (const CsvFields& row : sample.rows) {
+    RowTexts texts;
+    for (std::size_t role = 0; role < kRoleCount; ++role) {
+      if (const auto& field = shape.plan.fields[role]) texts[role] = trimmed(row.texts[field->index]);
+    }
+    sample.texts.push_back(texts);
+  }
+  return sample;
+}
+
+std::string detail_of(const FieldPlan& plan) {
+  std::vector<std::string> parts;
+  for (std::size_t role = 0; role < kRoleCount; ++role) {
+    if (const auto& field = plan.fields[role]) {
+      parts.push_back(field->name == kRoleNames[role]
+                          ? field->name
+                          : fmt::format("{} as {}", field->name, kRoleNames[role]));
+    }
+  }
+  return fmt::format("columns {}", fmt::join(parts, ", "));
+}
+
+Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOptions& options) {
+  CsvShape shape;
+  shape.delimiter = delimiter_of(top.first);
+  CsvFields fields;
+  fields.split(bare(top.first), shape.delimiter);
+  if (is_header(fields.texts)) {
+    for (const std::string_view name : fields.texts) shape.names.emplace_back(trimmed(name));
+    // A habit of some writers: a delimiter more at the end.
+    while (shape.names.size() > 1 && shape.names.back().empty()) shape.names.pop_back();
+    shape.header_line = bare(top.first);
+  } else {
+    for (std::size_t i = 1; i <= fields.texts.size(); ++i) shape.names.push_back(std::to_string(i));
+    if (!options.columns.contains("latency")) {
+      return fail(
+          ErrorCode::unreadable_input,
+          fmt::format(
+              "{}: line {}: has no header: name the columns by their positions, as in --map latency={} "
+              "--unit ms",
+              path, top.lines_before + 1, fields.texts.size()));
+    }
+  }
+  auto plan = plan_fields(shape.names, options, path);
+  if (!plan) return std::unexpected(plan.error());
+  shape.plan = std::move(*plan);
+  return shape;
+}
+
+// A `time_ms` that holds no time of day is no start; where there is nothing else, it may be the latency.
+void settle_start(CsvShape& shape, const std::vector<RowTexts>& sample, std::vector<std::string>& notes) {
+  const auto& start = shape.plan.of(Role::start);
+  if (!start || sample.empty()) return;
+  TimeText times;
+  std::size_t readable = 0;
+  for (const RowTexts& texts : sample) {
+    const std::string_view text = texts[static_cast<std::size_t>(Role::start)];
+    if (times.parse(text) || (start->unit && duration_text(text, *start->unit))) ++readable;
+  }
+  if (readable == 0) {
+    notes.push_back(fmt::format(
+        "column '{}' holds no times of day since 1970 and no unit in its name: start times are not used",
+        start->name));
+    shape.plan.of(Role::start).reset();
+  } else if (times.zone_was_missing()) {
+    notes.push_back(fmt::format("times in '{}' have no zone: taken for UTC", start->name));
+  }
+}
+
+}  // namespace
+
+bool looks_like_csv(std::string_view head) {
+  const auto top = top_of(head);
+  if (!top || top->first.starts_with('{') || top->first.starts_with('[') || top->first.starts_with('<'))
+    return false;
+  const char delimiter = delimiter_of(top->first);
+  CsvFields fields;
+  fields.split(bare(top->first), delimiter);
+  const std::size_t count = fields.texts.size();
+  const bool header = is_header(fields.texts);
+  if (count == 1) {
+    if (header) return names_a_latency(trimmed(fields.texts[0]));
+    return is_number(fields.texts[0]);
+  }
+  if (fields.quote_left_open || count < 2) return false;
+  // Names are short and hold no "key=value"; most of the lines have as many fields.
+  const auto is_name = [](std::string_view text) {
+    return text.size() <= 64 && text.find('=') == std::string_view::npos;
+  };
+  if (header && !std::ranges::all_of(fields.texts, is_name)) return false;
+  Lines lines{top->after};
+  std::size_t alike = 0;
+  std::size_t seen = 0;
+  bool numbers = !header;
+  while (const auto line = lines.next()) {
+    if (seen == 100) break;
+    if (trimmed(bare(*line)).empty() || line->starts_with('#')) continue;
+    CsvFields row;
+    row.split(bare(*line), delimiter);
+    ++seen;
+    if (row.texts.size() == count) ++alike;
+    numbers = numbers || std::ranges::any_of(row.texts, is_number);
+  }
+  if (seen == 0) return header && std::ranges::any_of(fields.texts, names_a_latency);
+  return numbers && alike * 10 >= seen * 8;
+}
+
+Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, const ReadOptions& options) {
+  const auto top = top_of(head);
+  if (!top)
+    return fail(ErrorCode::unreadable_input, fmt::format("{}: holds no lines but blanks and comments", path));
+  auto shape = shape_of(*top, path, options);
+  if (!shape) return std::unexpected(shape.error());
+  const bool has_header = !shape->header_line.empty();
+  Sample sample = sample_of(has_header ? top->after : head.substr(top->bytes_before), *shape);
+  OpenedFormat opened;
+  settle_start(*shape, sample.texts, opened.summary.notes);
+  opened.summary.path = path;
+  opened.summary.format = Format::csv;
+  opened.summary.vantage = options.vantage.value_or(Vantage::caller);
+  auto rules = RowRules::create(shape->plan, options, opened.summary.vantage, sample.texts, path);
+  if (!rules) return std::unexpected(rules.error());
+  const auto resolve = [&](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto exact = std::ranges::find(shape->names, name);
+    if (exact != shape->names.end()) return static_cast<std::uint32_t>(exact - shape->names.begin());
+    const auto role = std::ranges::find(kRoleNames, name);
+    if (role == kRoleNames.end()) return std::nullopt;
+    const auto& field = shape->plan.fields[static_cast<std::size_t>(role - kRoleNames.begin())];
+    return field ? std::optional(field->index) : std::nullopt;
+  };
+  auto picks = FieldPicks::create(options, resolve, listed(shape->names, "its columns are"));
+  if (!picks) return std::unexpected(picks.error());
+  opened.summary.detail = detail_of(shape->plan);
+  opened.summary.has_start_times = shape->plan.of(Role::start).has_value();
+  opened.summary.has_connect_times = shape->plan.of(Role::connect).has_value();
+  opened.summary.level_is_fixed = true;
+  opened.summary.unit_doubt = rules->unit_doubt();
+  if (has_header) {
+    opened.header_bytes = top->bytes_before + top->first.size();
+    opened.header_lines = top->lines_before + 1;
+  }
+  opened.reader = std::make_unique<CsvReader>(std::move(*shape), std::move(*rules), std::move(*picks));
+  return opened;
+}
+
+}  // namespace overdue

@@ -1,0 +1,293 @@
+#include "overdue/recorded/field_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace overdue {
+namespace {
+
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// "responseTimeMs", "Response time (ms)" and "response_time_ms" are all {response, time, ms}.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  bool open = false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    char c = name[i];
+    // Both ways of writing a micro sign in UTF-8.
+    if (name.substr(i, 2) == "\xc2\xb5" || name.substr(i, 2) == "\xce\xbc") {
+      c = 'u';
+      ++i;
+    }
+    if (!is_lower(c) && !is_upper(c) && !is_digit(c)) {
+      open = false;
+      continue;
+    }
+    const bool after_lower = i > 0 && (is_lower(name[i - 1]) || is_digit(name[i - 1]));
+    const bool before_lower = i + 1 < name.size() && is_lower(name[i + 1]) && i > 0 && is_upper(name[i - 1]);
+    if (is_upper(c) && (after_lower || before_lower)) open = false;
+    if (!open) words.emplace_back();
+    words.back() += lower(c);
+    open = true;
+  }
+  return words;
+}
+
+struct UnitWord {
+  std::string_view word;
+  TimeUnit unit;
+};
+constexpr UnitWord kUnitWords[] = {{"s", TimeUnit::seconds},
+                                   {"sec", TimeUnit::seconds},
+                                   {"secs", TimeUnit::seconds},
+                                   {"second", TimeUnit::seconds},
+                                   {"seconds", TimeUnit::seconds},
+                                   {"ms", TimeUnit::milliseconds},
+                                   {"msec", TimeUnit::milliseconds},
+                                   {"msecs", TimeUnit::milliseconds},
+                                   {"millis", TimeUnit::milliseconds},
+                                   {"millisecond", TimeUnit::milliseconds},
+                                   {"milliseconds", TimeUnit::milliseconds},
+                                   {"us", TimeUnit::microseconds},
+                                   {"usec", TimeUnit::microseconds},
+                                   {"usecs", TimeUnit::microseconds},
+                                   {"micros", TimeUnit::microseconds},
+                                   {"microsecond", TimeUnit::microseconds},
+                                   {"microseconds", TimeUnit::microseconds},
+                                   {"ns", TimeUnit::nanoseconds},
+                                   {"nsec", TimeUnit::nanoseconds},
+                                   {"nanos", TimeUnit::nanoseconds},
+                                   {"nanosecond", TimeUnit::nanoseconds},
+                                   {"nanoseconds", TimeUnit::nanoseconds}};
+
+std::optional<TimeUnit> take_unit(std::vector<std::string>& words) {
+  if (words.size() < 2) return std::nullopt;
+  for (const UnitWord& known : kUnitWords) {
+    if (words.back() != known.word) continue;
+    words.pop_back();
+    return known.unit;
+  }
+  return std::nullopt;
+}
+
+bool is_statistic(const std::vector<std::string>& words) {
+  static constexpr std::string_view kWords[] = {"avg",     "average",    "mean",   "min",      "max",
+                                                "minimum", "maximum",    "median", "med",      "stddev",
+                                                "stdev",   "percentile", "pct",    "quantile", "variance"};
+  return std::ranges::any_of(words, [](const std::string& word) {
+    if (std::ranges::find(kWords, word) != std::end(kWords)) return true;
+    return word.size() >= 2 && word[0] == 'p' && std::ranges::all_of(word.substr(1), is_digit);
+  });
+}
+
+// In order of preference: a file that has both `backend` and `host` means its backends by the first.
+constexpr std::string_view kLatencyNames[] = {
+    "latency",       "responsetime", "elapsed",     "elapsedtime",     "duration",         "rtt",
+    "roundtriptime", "roundtrip",    "requesttime", "requestduration", "responseduration", "timetaken",
+    "took",          "servicetime",  "calltime",    "callduration",    "timetotal",        "totaltime",
+    "durationtime",  "timespent",    "querytime"};
+constexpr std::string_view kLatencyEndings[] = {"latency", "duration", "elapsed", "rtt", "responsetime"};
+constexpr std::string_view kStatusNames[] = {"status",     "statuscode",   "httpstatus",     "httpstatuscode",
+                                             "httpcode",   "responsecode", "responsestatus", "code",
+                                             "grpcstatus", "grpccode",     "resultcode",     "result"};
+constexpr std::string_view kEndingNamesInFiles[] = {"ending", "outcome"};
+constexpr std::string_view kOkNames[] = {"ok",        "success", "succeeded", "successful",
+                                         "issuccess", "isok",    "passed"};
+constexpr std::string_view kBackendNames[] = {
+    "backend", "upstream", "upstreamaddr", "upstreamhost", "backendname", "backendaddr",
+    "replica", "instance", "server",       "serveraddr",   "target",      "node",
+    "host",    "hostname", "address",      "addr",         "peer"};
+constexpr std::string_view kStartNames[] = {
+    "start",    "starttime", "startedat",    "starttimestamp", "timestart", "timestamp", "ts", "time",
+    "datetime", "date",      "requeststart", "sentat",         "sent",      "epoch",     "at"};
+constexpr std::string_view kConnectNames[] = {"connect",       "connecttime",     "timeconnect",
+                                              "tcpconnect",    "connectduration", "upstreamconnecttime",
+                                              "connectlatency"};
+constexpr std::string_view kRouteNames[] = {"route",      "path",     "url",       "uri",   "requestpath",
+                                            "requesturi", "endpoint", "operation", "label", "resource"};
+constexpr std::string_view kMethodNames[] = {"method", "httpmethod", "requestmethod", "verb", "httpverb"};
+
+struct RoleWords {
+  Role role;
+  std::span<const std::string_view> names;
+};
+constexpr RoleWords kRoles[] = {{Role::status, kStatusNames}, {Role::ending, kEndingNamesInFiles},
+                                {Role::ok, kOkNames},         {Role::backend, kBackendNames},
+                                {Role::start, kStartNames},   {Role::connect, kConnectNames},
+                                {Role::route, kRouteNames},   {Role::method, kMethodNames}};
+
+struct ReadName {
+  std::string joined;  // Without the unit.
+  std::optional<TimeUnit> unit;
+  bool statistic = false;
+};
+
+ReadName read_name(std::string_view name) {
+  std::vector<std::string> words = words_of(name);
+  ReadName read;
+  read.unit = take_unit(words);
+  read.statistic = is_statistic(words);
+  for (const std::string& word : words) read.joined += word;
+  return read;
+}
+
+// 0 for the best; nothing for no latency at all.
+std::optional<std::size_t> latency_rank(const std::string& joined) {
+  const auto found = std::ranges::find(kLatencyNames, joined);
+  if (found != std::end(kLatencyNames)) return 0;
+  const bool ends =
+      std::ranges::any_of(kLatencyEndings, [&](std::string_view end) { return joined.ends_with(end); });
+  return ends ? std::optional<std::size_t>(1) : std::nullopt;
+}
+
+bool says_latency_by_statistic(std::string_view joined) {
+  return joined.find("latency") != joined.npos || joined.find("duration") != joined.npos ||
+         joined.find("rtt") != joined.npos || joined.find("time") != joined.npos;
+}
+
+std::optional<Role> role_named(std::string_view word) {
+  if (word == "upstream" || word == "host") return Role::backend;
+  if (word == "success") return Role::ok;
+  if (word == "path" || word == "url") return Role::route;
+  const auto found = std::ranges::find(kRoleNames, word);
+  if (found == kRoleNames.end()) return std::nullopt;
+  return static_cast<Role>(found - kRoleNames.begin());
+}
+
+Result<void> take_maps(const std::vector<std::string>& names, const ReadOptions& options,
+                       const std::string& path, FieldPlan& plan, std::array<bool, kRoleCount>& said) {
+  for (const auto& [field, column] : options.columns) {
+    const auto role = role_named(field);
+    if (!role) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--map {}={}: there is no '{}'; fields are {}", field, column, field,
+                              fmt::join(kRoleNames, ", ")));
+    }
+    said[static_cast<std::size_t>(*role)] = true;
+    if (column.empty()) continue;
+    auto at = std::ranges::find(names, column);
+    if (at == names.end()) {
+      at = std::ranges::find_if(names, [&](const std::string& name) {
+        return std::ranges::equal(name, column, [](char a, char b) { return lower(a) == lower(b); });
+      });
+    }
+    auto index = static_cast<std::size_t>(at - names.begin());
+    if (at == names.end() && std::ranges::all_of(column, is_digit) && column.size() < 6) {
+      const auto position = static_cast<std::size_t>(std::stoul(column));
+      if (position >= 1 && position <= names.size()) index = position - 1;
+    }
+    if (index == names.size()) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("{}: --map {}={}: there is no such column; {}", path, field, column,
+                              listed(names, "its columns are")));
+    }
+    plan.of(*role) = RoleField{static_cast<std::uint32_t>(index), names[index], unit_in_name(names[index])};
+  }
+  return {};
+}
+
+Result<void> guess_latency(const std::vector<std::string>& names, const std::vector<ReadName>& read,
+                           const std::string& path, FieldPlan& plan) {
+  std::vector<std::size_t> best;
+  std::size_t best_rank = 2;
+  std::vector<std::string> statistics;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (read[i].statistic && says_latency_by_statistic(read[i].joined)) statistics.push_back(names[i]);
+    const auto rank = read[i].statistic ? std::nullopt : latency_rank(read[i].joined);
+    if (!rank || *rank > best_rank) continue;
+    if (*rank < best_rank) best.clear();
+    best_rank = *rank;
+    best.push_back(i);
+  }
+  // In a JTL `Latency` is the time to the first byte and `elapsed` the whole.
+  if (plan.is_jmeter) best = {static_cast<std::size_t>(std::ranges::find(names, "elapsed") - names.begin())};
+  if (best.size() > 1) {
+    std::vector<std::string> several;
+    for (const std::size_t i : best) several.push_back(names[i]);
+    return fail(ErrorCode::unreadable_input,
+                fmt::format("{}: several columns may be the latency: {}; choose one, as in --map latency={}",
+                            path, fmt::join(several, ", "), several[0]));
+  }
+  if (best.size() == 1) {
+    plan.of(Role::latency) =
+        RoleField{static_cast<std::uint32_t>(best[0]), names[best[0]], read[best[0]].unit};
+    return {};
+  }
+  if (!statistics.empty()) {
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("{}: its rows hold percentiles or averages ({}), not calls: they cannot be merged into a "
+                    "distribution, so no timeout follows from them. Give the calls themselves or histograms",
+                    path, fmt::join(statistics, ", ")));
+  }
+  return fail(ErrorCode::unreadable_input,
+              fmt::format("{}: no column is known to be the latency; {}. Say which, as in "
+                          "--map latency=COLUMN --unit ms",
+                          path, listed(names, "its columns are")));
+}
+
+}  // namespace
+
+Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadOptions& options,
+                              const std::string& path) {
+  FieldPlan plan;
+  std::array<bool, kRoleCount> said{};
+  if (auto maps = take_maps(names, options, path, plan, said); !maps) return std::unexpected(maps.error());
+  std::vector<ReadName> read;
+  for (const std::string& name : names) read.push_back(read_name(name));
+  const auto has = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
+  plan.is_jmeter = has("timeStamp") && has("elapsed") && (has("success") || has("responseCode"));
+  if (!said[static_cast<std::size_t>(Role::latency)]) {
+    if (auto guessed = guess_latency(names, read, path, plan); !guessed)
+      return std::unexpected(guessed.error());
+  }
+  if (!plan.of(Role::latency)) {
+    return fail(ErrorCode::invalid_argument, fmt::format("{}: --map latency= names no column", path));
+  }
+  const auto taken = [&](std::size_t index) {
+    return std::ranges::any_of(plan.fields,
+                               [&](const auto& field) { return field && field->index == index; });
+  };
+  for (const RoleWords& words : kRoles) {
+    if (said[static_cast<std::size_t>(words.role)]) continue;
+    for (const std::string_view wanted : words.names) {
+      // Where JMeter ran is no backend.
+      if (plan.is_jmeter && wanted == "hostname") continue;
+      const auto found =
+          std::ranges::find_if(read, [&](const ReadName& name) { return name.joined == wanted; });
+      const auto index = static_cast<std::size_t>(found - read.begin());
+      if (found == read.end() || found->statistic || taken(index)) continue;
+      plan.of(words.role) = RoleField{static_cast<std::uint32_t>(index), names[index], found->unit};
+      break;
+    }
+  }
+  return plan;
+}
+
+std::optional<TimeUnit> unit_in_name(std::string_view name) { return read_name(name).unit; }
+
+bool names_a_latency(std::string_view name) {
+  const ReadName read = read_name(name);
+  return !read.statistic && latency_rank(read.joined).has_value();
+}
+
+Result<TimeUnit> unit_of(Duration given) {
+  for (const TimeUnit unit :
+       {TimeUnit::nanoseconds, TimeUnit::microseconds, TimeUnit::milliseconds, TimeUnit::seconds}) {
+    if (length_of(unit) == given) return unit;
+  }
+  return fail(ErrorCode::invalid_argument, "--unit is one of ns, us, ms, s");
+}
+
+std::string listed(const std::vector<std::string>& names, std::string_view what) {
+  constexpr std::size_t kShown = 20;
+  const std::span<const std::string> shown(names.data(), std::min(names.size(), kShown));
+  return fmt::format("{} {}{}", what, fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
+}
+
+}  // namespace overdue

@@ -1,0 +1,210 @@
+#include "overdue/recorded/read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "overdue/base/quantity.h"
+#include "overdue/recorded/chunk_source.h"
+#include "overdue/recorded/detect.h"
+#include "overdue/recorded/row_sinks.h"
+
+namespace overdue {
+namespace {
+
+// What the reading threads share.
+struct Reading {
+  ChunkSource& source;
+  const ChunkReader& reader;
+  ReadProgress* progress;
+  std::atomic<bool> stop{false};
+};
+
+// One thread's part.
+template <typename Sink>
+struct Worker {
+  template <typename... Args>
+  explicit Worker(const Args&... args) : sink(args...) {}
+
+  void run(Reading& reading) {
+    while (!reading.stop.load(std::memory_order_relaxed)) {
+      if (reading.progress && reading.progress->stop.load(std::memory_order_relaxed)) break;
+      auto more = reading.source.next(chunk);
+      if (!more) {
+        error = std::move(more.error());
+        reading.stop = true;
+        break;
+      }
+      if (!*more) break;
+      sink.begin_chunk(chunk.number);
+      if (chunk.too_long) {
+        sink.set_aside(kLineTooLong, 0);
+        sink.end_chunk(1);
+      } else {
+        sink.end_chunk(reading.reader.read(chunk.text, sink));
+      }
+      if (too_many_groups()) reading.stop = true;
+    }
+    sink.flush();
+  }
+  bool too_many_groups() const {
+    if constexpr (requires { sink.too_many_groups(); }) return sink.too_many_groups();
+    return false;
+  }
+
+  Sink sink;
+  ChunkSource::Chunk chunk;
+  std::optional<Error> error;
+};
+
+struct Opened {
+  std::unique_ptr<ChunkSource> source;
+  OpenedFormat format;
+};
+
+Result<Opened> open_log(Result<std::unique_ptr<ChunkSource>> source, const std::string& path,
+                        const ReadOptions& options) {
+  if (!source) return std::unexpected(source.error());
+  if ((*source)->head().empty()) return fail(ErrorCode::unreadable_input, fmt::format("{}: is empty", path));
+  auto format = open_format((*source)->head(), path, options);
+  if (!format) return std::unexpected(format.error());
+  (*source)->skip(format->header_bytes);
+  format->summary.path = path;
+  return Opened{std::move(*source), std::move(*format)};
+}
+
+std::uint64_t negatives(const SourceSummary& summary) {
+  const auto found = std::ranges::find(summary.set_aside, kNegativeDuration, &SetAside::reason);
+  return found == summary.set_aside.end() ? 0 : found->count;
+}
+
+// C26: a few impossible durations are a clock's step; more are something else.
+Result<void> check_negatives(const SourceSummary& summary) {
+  const std::uint64_t count = negatives(summary);
+  if (count == 0 || count * 100 <= count + summary.attempts) return {};
+  const auto first = std::ranges::find(summary.set_aside, kNegativeDuration, &SetAside::reason)->first_line;
+  if (summary.attempts == 0) {
+    return fail(ErrorCode::unreadable_input, fmt::format("{}: all {} durations are negative, from line {} "
+                                                         "on: operands swapped? (end minus start is right)",
+                                                         summary.path, format_count(count), first));
+  }
+  return fail(
+      ErrorCode::unreadable_input,
+      fmt::format(
+          "{}: {} of {} durations are negative, from line {} on. A clock step explains a few; above 1 % the "
+          "durations cannot be trusted",
+          summary.path, format_count(count), format_count(count + summary.attempts), first));
+}
+
+Result<void> check_any_rows(const SourceSummary& summary, std::uint64_t filtered, bool stopped) {
+  if (summary.attempts > 0 || stopped) return {};
+  if (filtered > 0) {
+    return fail(ErrorCode::unreadable_input,
+                fmt::format("{}: none of its {} rows is left by --where, --since and --until", summary.path,
+                            format_count(filtered)));
+  }
+  if (summary.set_aside.empty()) {
+    return fail(ErrorCode::unreadable_input,
+                fmt::format("{}: has {} lines and no calls", summary.path, summary.lines));
+  }
+  std::vector<std::string> reasons;
+  for (const SetAside& aside : summary.set_aside) {
+    reasons.push_back(
+        fmt::format("{}: {} (first on line {})", aside.reason, format_count(aside.count), aside.first_line));
+  }
+  return fail(ErrorCode::unreadable_input,
+              fmt::format("{}: no line of it could be used ({} read as {}). {}", summary.path,
+                          format_count(summary.lines), kFormatNames[static_cast<std::size_t>(summary.format)],
+                          fmt::join(reasons, "; ")));
+}
+
+Result<void> conclude(ReadAccount account, std::uint64_t header_lines, bool stopped, SourceSummary& summary) {
+  account.finish(header_lines, summary);
+  if (stopped) summary.notes.push_back("reading was stopped before the end");
+  if (auto fine = check_negatives(summary); !fine) return fine;
+  return check_any_rows(summary, account.filtered, stopped);
+}
+
+std::map<std::string, Measurement> merged_groups(
+    std::vector<std::unique_ptr<Worker<MeasuringSink>>>& workers) {
+  std::map<std::string, Measurement> groups;
+  for (auto& worker : workers) {
+    MeasuringSink& sink = worker->sink;
+    for (std::size_t id = 0; id < sink.groups().size(); ++id) {
+      std::unique_ptr<Measurement> measured = std::move(sink.groups()[id]);
+      if (!measured) continue;
+      const std::string& name = sink.names.groups.name_of(static_cast<std::uint16_t>(id));
+      const auto found = groups.find(name);
+      if (found == groups.end()) {
+        groups.emplace(name, std::move(*measured));
+      } else {
+        found->second.merge(*measured);
+      }
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+Result<LogMeasurement> read_log(const std::string& path, const ReadOptions& options, ReadProgress* progress) {
+  auto opened = open_log(ChunkSource::open(path, progress), path, options);
+  if (!opened) return std::unexpected(opened.error());
+  const ChunkReader& reader = *opened->format.reader;
+  const bool alone = !reader.chunks_are_independent() || opened->source->fits_in_head();
+  const unsigned threads = alone ? 1 : std::clamp(options.threads, 1U, 64U);
+  Reading reading{*opened->source, reader, progress};
+  std::vector<std::unique_ptr<Worker<MeasuringSink>>> workers;
+  for (unsigned i = 0; i < threads; ++i) workers.push_back(std::make_unique<Worker<MeasuringSink>>(options));
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads; ++i)
+      others.emplace_back([&reading, &worker = *workers[i]] { worker.run(reading); });
+    workers[0]->run(reading);
+  }
+  ReadAccount account;
+  for (const auto& worker : workers) {
+    if (worker->error) return std::unexpected(*worker->error);
+    account.merge(worker->sink.account());
+    worker->chunk = {};
+  }
+  LogMeasurement log;
+  log.source = std::move(opened->format.summary);
+  const bool stopped = progress && progress->stop.load();
+  if (auto fine = conclude(std::move(account), opened->format.header_lines, stopped, log.source); !fine) {
+    return std::unexpected(fine.error());
+  }
+  log.groups = merged_groups(workers);
+  const bool too_many =
+      log.groups.size() > MeasuringSink::kGroupsMax ||
+      std::ranges::any_of(workers, [](const auto& worker) { return worker->too_many_groups(); });
+  if (too_many) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "{}: --by {} makes more than {} groups: choose a coarser field, or look at one value with "
+            "--where {}=VALUE",
+            path, options.group_by, MeasuringSink::kGroupsMax, options.group_by));
+  }
+  if (options.group_by.empty() && !log.groups.empty())
+    log.groups.begin()->second.negative_elapsed = negatives(log.source);
+  return log;
+}
+
+Result<SourceSummary> read_attempts(std::string_view bytes, const std::string& path,
+                                    const ReadOptions& options, const TakeAttempts& take) {
+  auto opened = open_log(ChunkSource::from_bytes(bytes, path), path, options);
+  if (!opened) return std::unexpected(opened.error());
+  Reading reading{*opened->source, *opened->format.reader, nullptr};
+  Worker<HandingSink> worker(options, take);
+  worker.run(reading);
+  if (worker.error) return std::unexpected(*worker.error);
+  SourceSummary summary = std::move(opened->format.summary);
+  if (auto fine = conclude(worker.sink.account(), opened->format.header_lines, false, summary); !fine) {
+    return std::unexpected(fine.error());
+  }
+  return summary;
+}
+
+}  // namespace overdue

@@ -1,0 +1,279 @@
+#include "overdue/recorded/row_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::string_view kStatusZeroNote =
+    "rows with status 0 or none are read as lost: the caller gave up";
+constexpr std::string_view kNotOkNote =
+    "rows that are not ok and have no status are read as lost where they ended";
+constexpr std::string_view kZeroNote =
+    "some latencies are exactly 0 and no column says whether those calls were answered: if 0 marks a lost "
+    "call, name "
+    "the column that says so, as in --map ok=COLUMN";
+
+std::string folded(std::string_view text) {
+  std::string word;
+  for (const char c : text) {
+    if (c >= 'A' && c <= 'Z') word += static_cast<char>(c - 'A' + 'a');
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) word += c;
+  }
+  return word;
+}
+
+std::optional<bool> yes_or_no(std::string_view text) {
+  static constexpr std::string_view kYes[] = {"1", "true",    "yes",       "ok",   "t",
+                                              "y", "success", "succeeded", "pass", "passed"};
+  static constexpr std::string_view kNo[] = {"0",    "false",  "no",      "f",     "n",
+                                             "fail", "failed", "failure", "error", "ko"};
+  const std::string word = folded(text);
+  if (std::ranges::find(kYes, word) != std::end(kYes)) return true;
+  if (std::ranges::find(kNo, word) != std::end(kNo)) return false;
+  return std::nullopt;
+}
+
+struct StatusWord {
+  std::string_view word;
+  Ending ending;
+};
+// gRPC's names among them (google/rpc/code.proto): an answer about the request itself is a reply.
+constexpr StatusWord kStatusWords[] = {{"ok", Ending::replied},
+                                       {"success", Ending::replied},
+                                       {"succeeded", Ending::replied},
+                                       {"invalidargument", Ending::replied},
+                                       {"notfound", Ending::replied},
+                                       {"alreadyexists", Ending::replied},
+                                       {"permissiondenied", Ending::replied},
+                                       {"failedprecondition", Ending::replied},
+                                       {"outofrange", Ending::replied},
+                                       {"unauthenticated", Ending::replied},
+                                       {"timeout", Ending::timed_out},
+                                       {"timedout", Ending::timed_out},
+                                       {"deadlineexceeded", Ending::timed_out},
+                                       {"cancelled", Ending::abandoned},
+                                       {"canceled", Ending::abandoned},
+                                       {"abandoned", Ending::abandoned},
+                                       {"unknown", Ending::rejected},
+                                       {"resourceexhausted", Ending::rejected},
+                                       {"aborted", Ending::rejected},
+                                       {"unimplemented", Ending::rejected},
+                                       {"internal", Ending::rejected},
+                                       {"unavailable", Ending::rejected},
+                                       {"dataloss", Ending::rejected},
+                                       {"error", Ending::rejected},
+                                       {"failed", Ending::rejected},
+                                       {"failure", Ending::rejected},
+                                       {"ko", Ending::rejected},
+                                       {"rejected", Ending::rejected},
+                                       {"refused", Ending::refused},
+                                       {"connectionrefused", Ending::refused},
+                                       {"reset", Ending::reset},
+                                       {"connectionreset", Ending::reset}};
+// gRPC's codes 0 to 16, in their order.
+constexpr Ending kGrpcEndings[] = {Ending::replied,   Ending::abandoned, Ending::rejected, Ending::replied,
+                                   Ending::timed_out, Ending::replied,   Ending::replied,  Ending::replied,
+                                   Ending::rejected,  Ending::replied,   Ending::rejected, Ending::replied,
+                                   Ending::rejected,  Ending::rejected,  Ending::rejected, Ending::rejected,
+                                   Ending::replied};
+
+// What JMeter writes in place of a status when no answer came.
+std::optional<Ending> ending_of_exception(std::string_view text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (has("Timeout") || has("timed out")) return Ending::timed_out;
+  if (has("UnknownHost") || has("HostConnect") || has("ConnectException") || has("refused"))
+    return Ending::refused;
+  if (has("SocketException") || has("NoHttpResponse") || has("SSLException") || has("reset"))
+    return Ending::reset;
+  if (text.starts_with("Non HTTP response code")) return Ending::reset;
+  return std::nullopt;
+}
+
+std::optional<int> small_number(std::string_view text) {
+  if (text.empty() || text.size() > 3) return std::nullopt;
+  int value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+std::string_view text_of(const RowTexts& texts, Role role) { return texts[static_cast<std::size_t>(role)]; }
+
+bool gave_up(Ending ending) { return ending == Ending::timed_out || ending == Ending::abandoned; }
+
+}  // namespace
+
+bool is_no_value(std::string_view text) {
+  static constexpr std::string_view kNone[] = {"",    "-",   "null", "NULL", "nil", "None",
+                                               "NaN", "nan", "NA",   "N/A",  "\\N", "*"};
+  return std::ranges::find(kNone, text) != std::end(kNone);
+}
+
+std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit) {
+  static constexpr std::pair<std::string_view, TimeUnit> kSuffixes[] = {
+      {"ns", TimeUnit::nanoseconds},         {"us", TimeUnit::microseconds},
+      {"\xc2\xb5s", TimeUnit::microseconds}, {"\xce\xbcs", TimeUnit::microseconds},
+      {"ms", TimeUnit::milliseconds},        {"s", TimeUnit::seconds}};
+  for (const auto& [suffix, its] : kSuffixes) {
+    if (!text.ends_with(suffix)) continue;
+    std::string_view number = text.substr(0, text.size() - suffix.size());
+    while (number.ends_with(' ')) number.remove_suffix(1);
+    return duration_text(number, its);
+  }
+  return duration_text(text, unit);
+}
+
+Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& options, Vantage vantage,
+                                  const std::vector<RowTexts>& sample, const std::string& path) {
+  auto statuses = StatusRules::create(options, vantage);
+  if (!statuses) return std::unexpected(statuses.error());
+  RowRules rules(std::move(*statuses));
+  for (std::size_t i = 0; i < kRoleCount; ++i) rules.has_role_[i] = plan.fields[i].has_value();
+  rules.limit_ = options.limit;
+  if (auto unit = rules.settle_unit(plan, options, sample, path); !unit) return std::unexpected(unit.error());
+  if (plan.of(Role::status)) {
+    bool all_small = !sample.empty();
+    bool any_above_zero = false;
+    for (const RowTexts& texts : sample) {
+      const auto code = small_number(text_of(texts, Role::status));
+      all_small = all_small && code && *code <= 16;
+      any_above_zero = any_above_zero || (code && *code > 0);
+    }
+    const bool named = folded(plan.of(Role::status)->name).find("grpc") != std::string::npos;
+    rules.grpc_codes_ = all_small && (named || any_above_zero);
+  }
+  return rules;
+}
+
+Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& options,
+                                   const std::vector<RowTexts>& sample, const std::string& path) {
+  const RoleField& latency = *plan.of(Role::latency);
+  if (options.unit) {
+    auto unit = unit_of(*options.unit);
+    if (!unit) return std::unexpected(unit.error());
+    unit_ = *unit;
+    return {};
+  }
+  if (latency.unit || plan.is_jmeter) {
+    unit_ = latency.unit.value_or(TimeUnit::milliseconds);
+    doubt_unit(latency.name, sample);
+    return {};
+  }
+  // Values that carry their unit need none from elsewhere.
+  bool bare = false;
+  bool any = false;
+  for (const RowTexts& texts : sample) {
+    const std::string_view text = text_of(texts, Role::latency);
+    if (is_no_value(text)) continue;
+    any = true;
+    bare = bare || duration_text(text, TimeUnit::nanoseconds).has_value();
+  }
+  if (any && !bare) return {};
+  return fail(
+      ErrorCode::unsupported,
+      fmt::format(
+          "unit_unclear: {}: neither the name '{}' nor its values say their unit; give it, as in --unit ms "
+          "(or s, us, ns)",
+          path, latency.name));
+}
+
+// C05: a unit in a name is believed unless the values say otherwise by about a thousand. Half of the replies
+// above 30 s, or below 2 us, is no remote call as its name has it, and is one in the neighbouring unit.
+void RowRules::doubt_unit(const std::string& name, const std::vector<RowTexts>& sample) {
+  std::vector<Duration> values;
+  for (const RowTexts& texts : sample) {
+    const auto value = duration_text(text_of(texts, Role::latency), unit_);
+    if (value && value->count() > 0) values.push_back(*value);
+  }
+  if (values.size() < 3) return;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  const Duration median = *middle;
+  using std::chrono::microseconds;
+  using std::chrono::seconds;
+  const bool too_long = median > seconds(30) && unit_ != TimeUnit::nanoseconds;
+  const bool too_short = median < microseconds(2) && unit_ != TimeUnit::seconds;
+  if (!too_long && !too_short) return;
+  const auto likely = static_cast<TimeUnit>(static_cast<int>(unit_) + (too_long ? -3 : 3));
+  const Duration as_likely = too_long ? median / 1000 : median * 1000;
+  unit_doubt_ =
+      fmt::format("likely {} recorded as {} ({}): half of '{}' is {} {}; --unit {} or --unit {} settles it",
+                  name_of(likely), name_of(unit_), format_duration(as_likely), name,
+                  too_long ? "above" : "below", format_duration(median), name_of(likely), name_of(unit_));
+}
+
+RowRules::Judged RowRules::judge_status(std::string_view text, RowSink& sink) const {
+  const auto number = small_number(text);
+  if (grpc_codes_ && number && *number <= 16) return {kGrpcEndings[*number], {}};
+  if (number && StatusRules::in_range(*number)) return {statuses_.ending_of(*number), {}};
+  if ((number && *number == 0) || is_no_value(text)) {
+    sink.note(kStatusZeroNote);
+    return {Ending::timed_out, {}};
+  }
+  const std::string word = folded(text);
+  for (const StatusWord& known : kStatusWords) {
+    if (word == known.word) return {known.ending, {}};
+  }
+  if (const auto ending = ending_of_exception(text)) return {*ending, {}};
+  return {Ending::replied, "unknown status"};
+}
+
+RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) const {
+  if (has_(Role::ending)) {
+    const auto found = std::ranges::find(kEndingNames, text_of(texts, Role::ending));
+    if (found == kEndingNames.end()) return {Ending::replied, "unknown ending word"};
+    return {static_cast<Ending>(found - kEndingNames.begin()), {}};
+  }
+  std::optional<bool> ok;
+  if (has_(Role::ok)) {
+    ok = yes_or_no(text_of(texts, Role::ok));
+    if (!ok) return {Ending::replied, "neither ok nor not ok"};
+  }
+  if (has_(Role::status)) {
+    const std::string_view status = text_of(texts, Role::status);
+    // Said to be ok: a status of 0 or none is then no sign of loss.
+    if (ok == true && (is_no_value(status) || status == "0")) return {Ending::replied, {}};
+    Judged judged = judge_status(status, sink);
+    if (ok == false && judged.set_aside == "unknown status") judged = {Ending::rejected, {}};
+    // An answer that its caller did not accept (a failed assertion) is no latency of success.
+    if (ok == false && judged.ending == Ending::replied) judged.ending = Ending::rejected;
+    return judged;
+  }
+  if (ok == false) {
+    sink.note(kNotOkNote);
+    return {Ending::timed_out, {}};
+  }
+  return {Ending::replied, {}};
+}
+
+std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& sink) const {
+  const Judged judged = judge_ending(texts, sink);
+  if (!judged.set_aside.empty()) return judged.set_aside;
+  row.ending = judged.ending;
+  const std::string_view text = text_of(texts, Role::latency);
+  std::optional<Duration> elapsed;
+  if (!is_no_value(text) && !(gave_up(row.ending) && text == "-1")) {
+    elapsed = duration_with_unit(text, unit_);
+    if (!elapsed) return "latency is no number";
+    if (elapsed->count() < 0) return "negative duration";
+  }
+  if (gave_up(row.ending)) {
+    if (elapsed && elapsed->count() == 0) elapsed.reset();
+    if (!elapsed) elapsed = limit_;
+  } else if (row.ending == Ending::replied) {
+    if (!elapsed) return "no latency value";
+    if (elapsed->count() == 0 && only_latency()) sink.note(kZeroNote);
+  }
+  row.untimed = !elapsed;
+  row.elapsed = elapsed.value_or(Duration(0));
+  return {};
+}
+
+}  // namespace overdue

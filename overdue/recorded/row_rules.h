@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overdue/recorded/chunk_reader.h"
+#include "overdue/recorded/field_names.h"
+#include "overdue/recorded/status_rules.h"
+
+namespace overdue {
+
+// A row's texts by role; only those of the plan mean anything.
+using RowTexts = std::array<std::string_view, kRoleCount>;
+
+// RowRules says how a row of a log with free columns (CSV, NDJSON) ended and after how long. In this order:
+//     ending   DESIGN's words as they stand
+//     status   HTTP by StatusRules; gRPC's codes and names; words such as "timeout"; 0, "" and "-": no answer
+//     seen,
+//              the caller gave up
+//     ok       no: rejected where an answer's status is there too, else the caller gave up
+//     none of them: a reply
+// A give-up without a time (nothing, 0, -1) ended at --limit, or is untimed. Any other negative time is set
+// aside.
+//
+// Threads: const and shared.
+class RowRules {
+ public:
+  // `sample`: some rows from the head of the file, from which the unit is judged and gRPC codes are told from
+  // HTTP's. Errors: those of StatusRules and unit_of; unsupported with "unit_unclear:" where nothing says the
+  // unit.
+  static Result<RowRules> create(const FieldPlan& plan, const ReadOptions& options, Vantage vantage,
+                                 const std::vector<RowTexts>& sample, const std::string& path);
+
+  // Fills in ending, elapsed and untimed, and returns "", or why the row is set aside.
+  std::string_view judge(const RowTexts& texts, Attempt& row, RowSink& sink) const;
+
+  TimeUnit unit() const { return unit_; }
+  const StatusRules& statuses() const { return statuses_; }
+  // Whether a row with a plain HTTP status and a positive time needs no more than statuses() and the time.
+  bool status_is_plain() const {
+    return has_(Role::status) && !has_(Role::ending) && !has_(Role::ok) && !grpc_codes_;
+  }
+  bool only_latency() const { return !has_(Role::status) && !has_(Role::ending) && !has_(Role::ok); }
+  const std::string& unit_doubt() const { return unit_doubt_; }
+
+ private:
+  struct Judged {
+    Ending ending = Ending::replied;
+    std::string_view set_aside;
+  };
+  explicit RowRules(StatusRules statuses) : statuses_(std::move(statuses)) {}
+  bool has_(Role role) const { return has_role_[static_cast<std::size_t>(role)]; }
+  Result<void> settle_unit(const FieldPlan& plan, const ReadOptions& options,
+                           const std::vector<RowTexts>& sample, const std::string& path);
+  void doubt_unit(const std::string& name, const std::vector<RowTexts>& sample);
+  Judged judge_ending(const RowTexts& texts, RowSink& sink) const;
+  Judged judge_status(std::string_view text, RowSink& sink) const;
+
+  StatusRules statuses_;
+  std::array<bool, kRoleCount> has_role_{};
+  bool grpc_codes_ = false;
+  TimeUnit unit_ = TimeUnit::milliseconds;
+  std::optional<Duration> limit_;
+  std::string unit_doubt_;
+};
+
+// A time with its unit in the text ("12.5ms", "1.2s", "250µs"), else in `unit`.
+std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit);
+
+// Texts that say that there is no value: "", "-", "null", "NaN", "*", ...
+bool is_no_value(std::string_view text);
+
+}  // namespace overdue

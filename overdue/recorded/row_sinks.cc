@@ -1,0 +1,151 @@
+#include "overdue/recorded/row_sinks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+
+void ReadAccount::merge(const ReadAccount& other) {
+  for (const Aside& theirs : other.asides) {
+    const auto ours = std::ranges::find(asides, theirs.reason, &Aside::reason);
+    if (ours == asides.end()) {
+      asides.push_back(theirs);
+      continue;
+    }
+    ours->count += theirs.count;
+    if (std::pair(theirs.first_chunk, theirs.first_line) < std::pair(ours->first_chunk, ours->first_line)) {
+      ours->first_chunk = theirs.first_chunk;
+      ours->first_line = theirs.first_line;
+    }
+  }
+  chunks.insert(chunks.end(), other.chunks.begin(), other.chunks.end());
+  notes.insert(other.notes.begin(), other.notes.end());
+  calls += other.calls;
+  attempts += other.attempts;
+  filtered += other.filtered;
+}
+
+void ReadAccount::finish(std::uint64_t header_lines, SourceSummary& summary) {
+  std::ranges::sort(chunks, {}, &ChunkLines::chunk);
+  // Lines before each chunk; the numbers of chunks have gaps where reading was stopped.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> before;
+  std::uint64_t lines = header_lines;
+  for (const ChunkLines& chunk : chunks) {
+    before.emplace_back(chunk.chunk, lines);
+    lines += chunk.lines;
+  }
+  for (const Aside& aside : asides) {
+    const auto chunk = std::ranges::lower_bound(before, aside.first_chunk, {},
+                                                &std::pair<std::uint64_t, std::uint64_t>::first);
+    summary.set_aside.push_back(
+        {std::string(aside.reason), aside.count, chunk->second + aside.first_line + 1});
+  }
+  std::ranges::sort(summary.set_aside, {},
+                    [](const SetAside& aside) { return std::pair(aside.first_line, aside.reason); });
+  summary.lines = lines;
+  summary.calls = calls;
+  summary.attempts = attempts;
+  summary.notes.insert(summary.notes.end(), notes.begin(), notes.end());
+  if (filtered > 0) {
+    summary.notes.push_back(
+        fmt::format("{} rows left out by --where, --since or --until", format_count(filtered)));
+  }
+}
+
+const ReadAccount& AccountingSink::account() {
+  account_.filtered += filtered;
+  filtered = 0;
+  return account_;
+}
+
+void AccountingSink::set_aside(std::string_view reason, std::uint64_t line) {
+  for (ReadAccount::Aside& aside : account_.asides) {
+    if (aside.reason == reason) {
+      ++aside.count;
+      return;
+    }
+  }
+  account_.asides.push_back({reason, 1, account_.chunks.back().chunk, line});
+}
+
+void AccountingSink::note(std::string_view text) {
+  if (text == last_note_) return;
+  const auto found = account_.notes.find(text);
+  // The set's own text, since the reader's may not live on.
+  last_note_ = found != account_.notes.end() ? *found : *account_.notes.emplace(text).first;
+}
+
+bool AccountingSink::in_range(std::optional<WallTime> at) const {
+  if (!since_ && !until_) return true;
+  return at && (!since_ || *at >= *since_) && (!until_ || *at < *until_);
+}
+
+void AccountingSink::take(std::span<const Attempt> rows) {
+  if (since_ || until_) {
+    in_range_.clear();
+    for (const Attempt& row : rows) {
+      if (in_range(row.has_start ? std::optional(row.start) : std::nullopt)) in_range_.push_back(row);
+    }
+    filtered += rows.size() - in_range_.size();
+    rows = in_range_;
+  }
+  std::uint64_t calls = 0;
+  for (const Attempt& row : rows) calls += row.begins_call ? 1 : 0;
+  count(calls, rows.size());
+  if (!rows.empty()) keep(rows);
+}
+
+MeasuringSink::MeasuringSink(const ReadOptions& options)
+    : AccountingSink(options), grouped_(!options.group_by.empty()) {}
+
+Measurement& MeasuringSink::group(std::uint16_t id) {
+  if (id >= groups_.size()) groups_.resize(id + std::size_t{1});
+  if (!groups_[id]) groups_[id] = std::make_unique<Measurement>();
+  return *groups_[id];
+}
+
+void MeasuringSink::keep(std::span<const Attempt> rows) {
+  if (!grouped_) return group(0).add(rows, names.backends, names.routes);
+  // More groups than anyone would read: reading is about to end, and each measurement takes memory.
+  if (too_many_groups()) return;
+  if (by_group_.size() < names.groups.size()) by_group_.resize(names.groups.size());
+  for (const Attempt& row : rows) {
+    if (by_group_[row.group].empty()) met_.push_back(row.group);
+    by_group_[row.group].push_back(row);
+  }
+  for (const std::uint16_t id : met_) {
+    group(id).add(by_group_[id], names.backends, names.routes);
+    by_group_[id].clear();
+  }
+  met_.clear();
+}
+
+void MeasuringSink::add_counts(Ending ending, Duration elapsed, std::uint64_t number,
+                               std::optional<WallTime> at) {
+  if (!in_range(at)) {
+    filtered += number;
+    return;
+  }
+  count(number, number);
+  group(0).add_counts(ending, elapsed, number, at);
+}
+
+void HandingSink::keep(std::span<const Attempt> rows) {
+  to_(rows, names.backends, names.routes, names.groups);
+}
+
+void HandingSink::add_counts(Ending ending, Duration elapsed, std::uint64_t number,
+                             std::optional<WallTime> at) {
+  Attempt row;
+  row.ending = ending;
+  row.elapsed = elapsed;
+  row.begins_call = true;
+  row.has_start = at.has_value();
+  row.start = at.value_or(WallTime{});
+  for (std::uint64_t i = 0; i < number; ++i) append() = row;
+}
+
+}  // namespace overdue
