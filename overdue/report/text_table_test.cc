@@ -1,0 +1,28 @@
+#include "overdue/report/text_table.h"
+
+#include <gtest/gtest.h>
+
+namespace overdue {
+namespace {
+
+TEST(TextTable, PadsToTheWidestCellAndLeavesNoSpacesAtTheEnd) {
+  TextTable table({2});
+  table.add({"a", "1", "left", ""});
+  table.add({"bbb", "22", "x", "9"});
+  EXPECT_EQ(table.text(2), "  a     1  left\n  bbb  22  x     9\n");
+}
+
+TEST(TextTable, CountsCharactersAndNotBytes) { EXPECT_EQ(shown_width("µs"), 2u); }
+
+TEST(Wrapped, BreaksAtSpacesAndIndentsTheRest) {
+  EXPECT_EQ(wrapped("one two three", 9, "! ", "  "), "! one two\n  three\n");
+  EXPECT_EQ(wrapped("averyveryverylongword x", 5, "", ""), "averyveryverylongword\nx\n");
+}
+
+TEST(Printable, ShowsControlCharactersInsteadOfSendingThem) {
+  EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
+  EXPECT_EQ(printable("größe"), "größe");
+}
+
+}  // namespace
+}  // namespace overdue

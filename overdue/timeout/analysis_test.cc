@@ -1,0 +1,155 @@
+#include "overdue/timeout/analysis.h"
+
+#include <gtest/gtest.h>
+
+#include "overdue/base/random.h"
+#include "overdue/timeout/policy_check.h"
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Calls of 1..100 ms in turn at 100 a second over four backends; `slow` is eight times slower. Every 250th is
+// lost and given up after 2 s.
+class Log {
+ public:
+  explicit Log(int calls, bool with_slow = false) {
+    NameTable backends;
+    NameTable routes;
+    std::vector<Attempt> rows;
+    Random random(7);
+    for (int i = 0; i < calls; ++i) {
+      const bool slow = with_slow && i % 4 == 3;
+      Attempt row;
+      row.start = WallTime(Duration(1'700'000'000'000'000'000) + i * 10ms);
+      row.has_start = true;
+      row.begins_call = true;
+      row.backend = backends.id_of(slow ? "d" : std::string(1, static_cast<char>('a' + i % 3)));
+      row.elapsed = Duration(1ms) * static_cast<std::int64_t>(1 + random.below(100)) * (slow ? 8 : 1);
+      if (random.below(250) == 0) {
+        row.ending = Ending::timed_out;
+        row.elapsed = 2s;
+      }
+      row.connect = 2ms;
+      row.has_connect = true;
+      rows.push_back(row);
+    }
+    measurement.add(rows, backends, routes);
+  }
+  Measurement measurement;
+};
+
+const Candidate* find(const Analysis& analysis, std::string_view label) {
+  for (const Candidate& candidate : analysis.candidates) {
+    if (candidate.label == label) return &candidate;
+  }
+  return nullptr;
+}
+
+TEST(Analyse, AdvisesOnTheUsualReplicasAndSaysWhatTheSlowOneWouldMakeOfIt) {
+  const Log log(20'000, true);
+  const Analysis analysis = analyse(log.measurement, {.advice = {.accept_false = Probability{0.01}}});
+  ASSERT_EQ(analysis.advice.declined, "");
+  EXPECT_LE(*analysis.advice.request_timeout, 100ms);
+  ASSERT_TRUE(analysis.pooled && analysis.pooled->request_timeout);
+  EXPECT_GT(*analysis.pooled->request_timeout, 700ms);
+  ASSERT_EQ(analysis.backends.size(), 4u);
+  EXPECT_TRUE(analysis.backends[3].left_out);
+  EXPECT_EQ(analysis.backends[3].row.judgement, ReplicaJudgement::slow);
+  EXPECT_GT(*analysis.backends[3].over_advised, 0.8);
+  EXPECT_GT(*analysis.visible_rate_pooled, analysis.advice.visible_timeout_rate + 0.15);
+  EXPECT_EQ(analysis.quantiles_kept.size(), analysis.quantiles.size());
+}
+
+TEST(Analyse, HeldCallsAreRateTimesLostTimesWait) {
+  const Log log(20'000);
+  const Analysis analysis = analyse(log.measurement, {.limit = 2s});
+  const Candidate* today = find(analysis, "today");
+  ASSERT_NE(today, nullptr);
+  EXPECT_EQ(today->timeout, 2s);
+  const double lost =
+      static_cast<double>(analysis.endings[static_cast<std::size_t>(Ending::timed_out)]) / 20'000;
+  EXPECT_NEAR(*analysis.attempts_per_second, 100, 0.01);
+  EXPECT_NEAR(*today->held_calls, 100 * lost * 2, 0.01);
+  EXPECT_NEAR(*today->extra_attempts_per_s, 100 * lost, 0.01);
+}
+
+TEST(Analyse, PromiseFitsFromTheAdvisedTimeoutOn) {
+  const Log log(20'000);
+  AnalysisOptions options{.advice = {.accept_false = Probability{0.01}}};
+  const Duration advised = *analyse(log.measurement, options).advice.request_timeout;
+  options.promise = advised;
+  EXPECT_TRUE(analyse(log.measurement, options).promise->fits);
+  options.promise = advised - 1ns;
+  const Analysis missed = analyse(log.measurement, options);
+  EXPECT_FALSE(missed.promise->fits);
+  EXPECT_EQ(missed.doubts.back().code, "promise_missed");
+}
+
+TEST(Analyse, UnclearUnitsGiveNoAdvice) {
+  const Log log(5'000);
+  const Analysis analysis = analyse(log.measurement, {.unit_doubt = "the unit is anybody's guess"});
+  EXPECT_EQ(analysis.advice.declined, "unit_unclear");
+  EXPECT_FALSE(analysis.advice.request_timeout.has_value());
+}
+
+TEST(Analyse, NothingAtAllIsDeclinedAndNotACrash) {
+  const Measurement nothing;
+  const Analysis analysis = analyse(nothing, {.promise = 1s, .limit = 1s});
+  EXPECT_EQ(analysis.advice.declined, "no_calls");
+  EXPECT_TRUE(analysis.candidates.empty());
+}
+
+TEST(TailsOf, CountsRepliesOfTheBackendsThatAreKept) {
+  const Log log(4'000, true);
+  const auto sum = [](const std::vector<BlockTail>& tails) {
+    BlockTail total;
+    for (const BlockTail& tail : tails) {
+      total.replied += tail.replied;
+      total.late += tail.late;
+    }
+    return total;
+  };
+  const BlockTail all = sum(tails_of(log.measurement, {})(200ms));
+  std::vector<bool> mask(log.measurement.backends().size());
+  for (std::size_t id = 0; id < mask.size(); ++id)
+    mask[id] = log.measurement.backends().name_of(static_cast<std::uint16_t>(id)) == "d";
+  const BlockTail kept = sum(tails_of(log.measurement, mask)(200ms));
+  EXPECT_GT(all.late, 0u);
+  EXPECT_EQ(kept.late, 0u);
+  EXPECT_GT(all.replied, kept.replied);
+}
+
+class CheckTimeouts : public ::testing::Test {
+ protected:
+  PolicyCheck::Outcome outcome(TimeoutsSet set) {
+    return check_timeouts(set, log_.measurement, analysis_, options_.advice, 0.2).rows.at(0).outcome;
+  }
+  const Log log_{20'000};
+  const AnalysisOptions options_{.advice = {.accept_false = Probability{0.01}}};
+  const Analysis analysis_ = analyse(log_.measurement, options_);
+};
+
+TEST_F(CheckTimeouts, SupportsWhatAdviseAdvises) {
+  EXPECT_EQ(outcome({.request = analysis_.advice.request_timeout}), PolicyCheck::Outcome::supported);
+  EXPECT_EQ(outcome({.connect = analysis_.connect->connect_timeout}), PolicyCheck::Outcome::supported);
+}
+
+TEST_F(CheckTimeouts, TurnsAtTheEndsOfWhatTheLogSupports) {
+  EXPECT_EQ(outcome({.request = *analysis_.advice.low}), PolicyCheck::Outcome::supported);
+  EXPECT_EQ(outcome({.request = *analysis_.advice.low - 1ns}), PolicyCheck::Outcome::too_short);
+  const Duration slackened = *analysis_.advice.point * 12 / 10;
+  EXPECT_EQ(outcome({.request = round_up_timeout(slackened)}), PolicyCheck::Outcome::supported);
+  EXPECT_EQ(outcome({.request = round_up_timeout(slackened) + 1ns}), PolicyCheck::Outcome::too_long);
+}
+
+TEST_F(CheckTimeouts, FloorAndCeilingMustLeaveRoomForTheAdvice) {
+  EXPECT_EQ(outcome({.floor = 5ms}), PolicyCheck::Outcome::supported);
+  EXPECT_EQ(outcome({.floor = 5s}), PolicyCheck::Outcome::too_long);
+  EXPECT_EQ(outcome({.ceiling = 5s}), PolicyCheck::Outcome::supported);
+  EXPECT_EQ(outcome({.ceiling = 5ms}), PolicyCheck::Outcome::too_short);
+}
+
+}  // namespace
+}  // namespace overdue
