@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t kBatchRows = ExactCounts::kBatchMax;
 
+// A sixteenth of a second, so that longer blocks are whole seconds; four seconds of log fill 64 blocks.
+constexpr Duration kBlockLengthMin = std::chrono::microseconds(62'500);
+
 // Few blocks for many backends, so that backends times blocks is bounded: 256 up to 16 backends, 32 up to
 // 1,024, then fewer, down to 8.
 std::uint32_t blocks_max_for(std::size_t backends) {
@@ -52,55 +55,85 @@ void Measurement::add(std::span<const Attempt> attempts, const NameTable& backen
   }
 }
 
+// The rows of a batch that waited, column by column: a pass over a column keeps its few values in registers
+// and lets the loads of many rows run side by side. Rows with a start fill the columns from the front, others
+// from the back.
+struct Measurement::Columns {
+  std::array<Duration, kBatchRows> elapsed;
+  std::array<WallTime, kBatchRows> start;
+  std::array<std::uint16_t, kBatchRows> series;
+  std::array<std::uint16_t, kBatchRows> bucket;
+  std::size_t with_start = 0;
+  std::size_t first_without_start = kBatchRows;
+};
+
 void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& backends,
                             const NameTable& routes) {
   backend_ids_.begin_batch(backends.size());
   route_ids_.begin_batch(routes.size());
-  std::array<Duration, kBatchRows> latencies;
-  std::array<std::uint16_t, kBatchRows> series_numbers;
-  std::size_t waited = 0;
+  Columns columns;
+  std::uint64_t calls = 0;
+  std::int64_t all_elapsed = 0;  // Negative if any is.
   for (const Attempt& row : attempts) {
     const std::uint32_t series = series_of(backend_id_of(row.backend, backends), row.ending);
-    calls_ += row.begins_call ? 1 : 0;
+    calls += row.begins_call ? 1 : 0;
     if (row.ending == Ending::refused) [[unlikely]] {
       ++facts_[series].count;
       continue;
     }
-    OVERDUE_CHECK(row.elapsed >= Duration(0));
-    facts_[series].add(row.elapsed, 1);
-    latencies[waited] = row.elapsed;
-    series_numbers[waited] = static_cast<std::uint16_t>(series);
-    ++waited;
-    const std::uint32_t bucket = LatencyHistogram::bucket_of(row.elapsed);
-    if (row.has_start) [[likely]] {
-      add_started(row, series, bucket);
-    } else {
-      without_start_[series].add(bucket);
-    }
+    const std::size_t at = row.has_start ? columns.with_start++ : --columns.first_without_start;
+    all_elapsed |= row.elapsed.count();
+    columns.elapsed[at] = row.elapsed;
+    columns.start[at] = row.start;
+    columns.series[at] = static_cast<std::uint16_t>(series);
+    columns.bucket[at] = static_cast<std::uint16_t>(LatencyHistogram::bucket_of(row.elapsed));
     if (row.has_connect) connect_times_.add(row.connect);
     if (row.ending == Ending::replied) {
-      exact_zeros_ += row.elapsed == Duration(0) ? 1 : 0;
+      if (row.elapsed == Duration(0)) [[unlikely]]
+        ++exact_zeros_;
       if (row.route != 0) add_reply_to_route(row, routes);
     } else if (row.untimed) {
       untimed_give_ups_ += row.ending == Ending::timed_out || row.ending == Ending::abandoned ? 1 : 0;
     }
   }
-  exact_.add({latencies.data(), waited}, {series_numbers.data(), waited});
+  OVERDUE_CHECK(all_elapsed >= 0);
+  calls_ += calls;
+  add_columns(columns);
 }
 
-inline void Measurement::add_started(const Attempt& row, std::uint32_t series, std::uint32_t bucket) {
-  blocks_.add(series, row.start, bucket);
-  seconds_.add(0, row.start, bucket);
-  starts_.add(row.start);
-  longest_.add({row.start, row.elapsed});
-  include_start(row.start, row.elapsed, 1);
+void Measurement::add_columns(const Columns& columns) {
+  const auto started = [&columns](const auto& column) { return std::span(column).first(columns.with_start); };
+  const auto others = [&columns](const auto& column) {
+    return std::span(column).subspan(columns.first_without_start);
+  };
+  exact_.add(started(columns.elapsed), started(columns.series));
+  exact_.add(others(columns.elapsed), others(columns.series));
+  blocks_.add(started(columns.series), started(columns.start), started(columns.bucket));
+  seconds_.add(0, started(columns.start), started(columns.bucket));
+  starts_.add(started(columns.start));
+  add_times(started(columns.start), started(columns.elapsed));
+  for (std::size_t at = 0; at < columns.with_start; ++at)
+    facts_[columns.series[at]].add(columns.elapsed[at], 1);
+  for (std::size_t at = columns.first_without_start; at < kBatchRows; ++at) {
+    facts_[columns.series[at]].add(columns.elapsed[at], 1);
+    without_start_[columns.series[at]].add(columns.bucket[at]);
+  }
 }
 
-inline void Measurement::include_start(WallTime start, Duration elapsed, std::uint64_t count) {
-  with_start_ += count;
-  first_start_ = std::min(first_start_, start);
-  last_start_ = std::max(last_start_, start);
-  last_end_ = std::max(last_end_, end_of(start, elapsed));
+void Measurement::add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed) {
+  with_start_ += starts.size();
+  WallTime first = first_start_;
+  WallTime last = last_start_;
+  WallTime end = last_end_;
+  for (std::size_t at = 0; at < starts.size(); ++at) {
+    first = std::min(first, starts[at]);
+    last = std::max(last, starts[at]);
+    end = std::max(end, end_of(starts[at], elapsed[at]));
+    longest_.add({starts[at], elapsed[at]});
+  }
+  first_start_ = first;
+  last_start_ = last;
+  last_end_ = end;
 }
 
 inline std::uint16_t Measurement::backend_id_of(std::uint16_t reader_id, const NameTable& backends) {
@@ -177,7 +210,10 @@ void Measurement::add_counts(Ending ending, Duration elapsed, std::uint64_t coun
   const std::uint32_t bucket = LatencyHistogram::bucket_of(elapsed);
   blocks_.add(series, *at, bucket, count);
   seconds_.add(0, *at, bucket, count);
-  include_start(*at, elapsed, count);
+  with_start_ += count;
+  first_start_ = std::min(first_start_, *at);
+  last_start_ = std::max(last_start_, *at);
+  last_end_ = std::max(last_end_, end_of(*at, elapsed));
 }
 
 void Measurement::merge(const Measurement& other) {

@@ -128,14 +128,15 @@ class Measurement {
     void begin_batch(std::size_t size);
   };
 
+  struct Columns;
   void add_batch(std::span<const Attempt> attempts, const NameTable& backends, const NameTable& routes);
-  void add_started(const Attempt& row, std::uint32_t series, std::uint32_t bucket);
+  void add_columns(const Columns& columns);
+  void add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed);
   void add_reply_to_route(const Attempt& row, const NameTable& routes);
   std::uint16_t backend_id_of(std::uint16_t reader_id, const NameTable& backends);
   std::uint16_t add_backend(const std::string& name);
   std::optional<std::uint16_t> add_route(const std::string& name);
   void forget_routes();
-  void include_start(WallTime start, Duration elapsed, std::uint64_t count);
   void add_without_start(std::uint32_t series, Duration elapsed, std::uint64_t count);
   void fill_in_exact(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);
   void fill_in_buckets(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);

@@ -11,6 +11,16 @@ constexpr std::size_t kRingSizeMin = 64;
 
 }  // namespace
 
+void StartCells::add(std::span<const WallTime> starts) {
+  for (std::size_t index = 0; index < starts.size();) {
+    if (!is_in_cell(starts[index])) move_to(starts[index]);
+    // Logs are nearly sorted by time: count those of one cell before touching it.
+    std::uint32_t together = 1;
+    for (++index; index < starts.size() && is_in_cell(starts[index]); ++index) ++together;
+    add_to(cells_[slot_], together);
+  }
+}
+
 void StartCells::move_to(WallTime at) {
   const BlockRange before = range_;
   const unsigned doublings = range_.include(at);

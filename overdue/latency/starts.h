@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "overdue/base/time.h"
@@ -15,12 +16,7 @@ class StartCells {
  public:
   static constexpr std::uint32_t kCellsMax = 65'536;
 
-  void add(WallTime at) {
-    const auto offset = static_cast<std::uint64_t>(at.time_since_epoch().count()) - cell_start_;
-    if (offset >= cell_span_) [[unlikely]]
-      move_to(at);
-    add_to(cells_[slot_], 1);
-  }
+  void add(std::span<const WallTime> starts);
   void merge(const StartCells& other);
 
   bool empty() const { return range_.empty(); }
@@ -37,6 +33,9 @@ class StartCells {
     return static_cast<std::size_t>(static_cast<std::uint64_t>(cell) & (cells_.size() - 1));
   }
   void move_to(WallTime at);
+  bool is_in_cell(WallTime at) const {
+    return static_cast<std::uint64_t>(at.time_since_epoch().count()) - cell_start_ < cell_span_;
+  }
   void refit(const BlockRange& before, unsigned doublings);
 
   BlockRange range_{std::chrono::milliseconds(1), kCellsMax};

@@ -15,10 +15,10 @@ std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
   return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-std::uint32_t width_for(std::uint64_t count) {
-  if (count <= 0xff) return 1;
-  if (count <= 0xffff) return 2;
-  return count <= 0xffff'ffff ? 4 : 8;
+unsigned width_log2_for(std::uint64_t count) {
+  if (count <= 0xff) return 0;
+  if (count <= 0xffff) return 1;
+  return count <= 0xffff'ffff ? 2 : 3;
 }
 
 std::uint32_t rounded_down(std::uint32_t bucket) { return bucket - bucket % BucketCounts::kBucketsTogether; }
@@ -29,12 +29,12 @@ void BucketCounts::store(std::uint32_t index, std::uint64_t count) {
   const auto store_as = [&](auto counter) {
     std::memcpy(bytes_.data() + index * sizeof(counter), &counter, sizeof(counter));
   };
-  switch (width_) {
-    case 1:
+  switch (width_log2_) {
+    case 0:
       return store_as(static_cast<std::uint8_t>(count));
-    case 2:
+    case 1:
       return store_as(static_cast<std::uint16_t>(count));
-    case 4:
+    case 2:
       return store_as(static_cast<std::uint32_t>(count));
     default:
       return store_as(count);
@@ -45,15 +45,15 @@ void BucketCounts::add_wide(std::uint32_t bucket, std::uint64_t count) {
   if (count == 0) return;
   if (bucket - first_ >= size()) cover(rounded_down(bucket), rounded_down(bucket) + kBucketsTogether);
   const std::uint64_t sum = saturating_sum(load(bucket - first_), count);
-  if (width_for(sum) > width_) reshape(first_, size(), width_for(sum));
+  if (width_log2_for(sum) > width_log2_) reshape(first_, size(), width_log2_for(sum));
   store(bucket - first_, sum);
 }
 
-void BucketCounts::reshape(std::uint32_t first, std::uint32_t size, std::uint32_t width) {
+void BucketCounts::reshape(std::uint32_t first, std::uint32_t size, unsigned width_log2) {
   BucketCounts wider;
   wider.first_ = first;
-  wider.width_ = width;
-  wider.bytes_.resize(std::size_t{size} * width);
+  wider.width_log2_ = width_log2;
+  wider.bytes_.resize(std::size_t{size} << width_log2);
   for (std::uint32_t index = 0; index < this->size(); ++index)
     wider.store(index + first_ - first, load(index));
   *this = std::move(wider);
@@ -64,15 +64,51 @@ void BucketCounts::cover(std::uint32_t first, std::uint32_t end) {
     first = std::min(first, first_);
     end = std::max(end, first_ + size());
   }
-  if (first != first_ || end - first != size()) reshape(first, end - first, width_);
+  if (first != first_ || end - first != size()) reshape(first, end - first, width_log2_);
+}
+
+void BucketCounts::cover_used_of(const BucketCounts& other) {
+  const auto group_is_empty = [&other](std::uint32_t first) {
+    const auto begin = other.bytes_.begin() + (std::ptrdiff_t{first} << other.width_log2_);
+    return std::all_of(begin, begin + (std::ptrdiff_t{kBucketsTogether} << other.width_log2_),
+                       [](std::uint8_t byte) { return byte == 0; });
+  };
+  std::uint32_t first = 0;
+  std::uint32_t end = other.size();
+  while (first < end && group_is_empty(first)) first += kBucketsTogether;
+  while (first < end && group_is_empty(end - kBucketsTogether)) end -= kBucketsTogether;
+  if (first < end) cover(other.first_ + first, other.first_ + end);
 }
 
 void BucketCounts::merge(const BucketCounts& other) {
   if (other.empty()) return;
   cover(other.first_, other.first_ + other.size());
+  if (try_merge_narrow(other)) return;
   for (std::uint32_t index = 0; index < other.size(); ++index) {
     if (const std::uint64_t count = other.load(index); count > 0) add(other.first_ + index, count);
   }
+}
+
+// Eight counters of a byte at a time, while none of them can carry into its neighbour. All or nothing.
+// Requires: covers the other's buckets.
+bool BucketCounts::try_merge_narrow(const BucketCounts& other) {
+  if (width_log2_ != 0 || other.width_log2_ != 0) return false;
+  std::uint8_t* const own = bytes_.data() + (other.first_ - first_);
+  const auto eight_at = [](const std::uint8_t* bytes) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes, sizeof(eight));
+    return eight;
+  };
+  std::uint64_t all = 0;
+  for (std::size_t at = 0; at < other.bytes_.size(); at += 8) {
+    all |= eight_at(own + at) | eight_at(other.bytes_.data() + at);
+  }
+  if ((all & 0x8080'8080'8080'8080U) != 0) return false;
+  for (std::size_t at = 0; at < other.bytes_.size(); at += 8) {
+    const std::uint64_t sum = eight_at(own + at) + eight_at(other.bytes_.data() + at);
+    std::memcpy(own + at, &sum, sizeof(sum));
+  }
+  return true;
 }
 
 std::vector<std::uint32_t> BucketCounts::counts() const {
@@ -98,6 +134,27 @@ TimeGrid::TimeGrid(const Options& options)
       bucket_shift_(options.bucket_shift),
       ring_size_(kRingSizeMin) {}
 
+void TimeGrid::add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
+                   std::span<const std::uint16_t> histogram_buckets) {
+  OVERDUE_CHECK(series.size() == at.size() && series.size() == histogram_buckets.size());
+  for (std::size_t index = 0; index < series.size(); ++index)
+    add(series[index], at[index], histogram_buckets[index]);
+}
+
+void TimeGrid::add(std::uint32_t series, std::span<const WallTime> at,
+                   std::span<const std::uint16_t> histogram_buckets) {
+  OVERDUE_CHECK(at.size() == histogram_buckets.size());
+  for (std::size_t index = 0; index < at.size();) {
+    // The first of a block the long way; those after it in the same block need no look at the time's block
+    // again.
+    add(series, at[index], histogram_buckets[index]);
+    BucketCounts& cell = series_[series][block_slot_];
+    for (++index; index < at.size() && is_in_block(at[index]); ++index) {
+      cell.add(static_cast<std::uint32_t>(histogram_buckets[index]) >> bucket_shift_);
+    }
+  }
+}
+
 void TimeGrid::move_to(std::uint32_t series, WallTime at) {
   const BlockRange before = range_;
   const unsigned doublings = range_.include(at);
@@ -107,6 +164,14 @@ void TimeGrid::move_to(std::uint32_t series, WallTime at) {
   block_start_ = static_cast<std::uint64_t>(range_.start_of(block));
   block_span_ = static_cast<std::uint64_t>(range_.length().count());
   block_slot_ = slot_of(block);
+}
+
+void TimeGrid::add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint64_t count) {
+  Ring& ring = series_[series];
+  BucketCounts& cell = ring[block_slot_];
+  // A block most likely holds what the one before it held; the ring has at least two.
+  if (cell.empty()) cell.cover_used_of(ring[(block_slot_ - 1) & (ring_size_ - 1)]);
+  cell.add_wide(bucket, count);
 }
 
 void TimeGrid::ensure_series(std::uint32_t series) {

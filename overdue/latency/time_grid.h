@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "overdue/base/time.h"
@@ -15,24 +16,32 @@ namespace overdue {
 // greatest 64-bit count, never wraps. Threads: none.
 class BucketCounts {
  public:
-  static constexpr std::uint32_t kBucketsTogether = 16;
+  static constexpr std::uint32_t kBucketsTogether = 64;
 
   void add(std::uint32_t bucket, std::uint64_t count = 1) {
+    if (!try_add(bucket, count)) add_wide(bucket, count);
+  }
+  // The common case alone: there is a counter for it already, of one byte, and it stays one. Else changes
+  // nothing.
+  bool try_add(std::uint32_t bucket, std::uint64_t count) {
     const std::uint32_t index = bucket - first_;
-    if (width_ == 1 && index < bytes_.size()) [[likely]] {
+    if (width_log2_ == 0 && index < bytes_.size()) [[likely]] {
       const std::uint64_t sum = bytes_[index] + count;
       if (sum <= 0xff && count <= 0xff) [[likely]] {
         bytes_[index] = static_cast<std::uint8_t>(sum);
-        return;
+        return true;
       }
     }
-    add_wide(bucket, count);
+    return false;
   }
+  void add_wide(std::uint32_t bucket, std::uint64_t count);
+  // Makes room for the buckets the other has something in, to be spared doing so step by step.
+  void cover_used_of(const BucketCounts& other);
   void merge(const BucketCounts& other);
 
   bool empty() const { return bytes_.empty(); }
   std::uint32_t first() const { return first_; }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(bytes_.size() / width_); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(bytes_.size() >> width_log2_); }
   std::uint64_t count_at(std::uint32_t bucket) const {
     const std::uint32_t index = bucket - first_;
     return index < size() ? load(index) : 0;
@@ -44,12 +53,12 @@ class BucketCounts {
 
  private:
   std::uint64_t load(std::uint32_t index) const {
-    switch (width_) {
-      case 1:
+    switch (width_log2_) {
+      case 0:
         return bytes_[index];
-      case 2:
+      case 1:
         return load_as<std::uint16_t>(index);
-      case 4:
+      case 2:
         return load_as<std::uint32_t>(index);
       default:
         return load_as<std::uint64_t>(index);
@@ -62,13 +71,13 @@ class BucketCounts {
     return counter;
   }
   void store(std::uint32_t index, std::uint64_t count);
-  void add_wide(std::uint32_t bucket, std::uint64_t count);
+  bool try_merge_narrow(const BucketCounts& other);
   void cover(std::uint32_t first, std::uint32_t end);
-  void reshape(std::uint32_t first, std::uint32_t size, std::uint32_t width);
+  void reshape(std::uint32_t first, std::uint32_t size, unsigned width_log2);
 
   std::vector<std::uint8_t> bytes_;
   std::uint32_t first_ = 0;
-  std::uint32_t width_ = 1;
+  unsigned width_log2_ = 0;
 };
 
 // TimeGrid keeps a histogram for each block of equal time and each series, in bounded memory and one pass.
@@ -93,8 +102,15 @@ class TimeGrid {
     // Logs are nearly sorted by time: most calls fall in the block of the one before.
     if (offset >= block_span_ || series >= series_.size() || series_[series].empty()) [[unlikely]]
       move_to(series, at);
-    series_[series][block_slot_].add(histogram_bucket >> bucket_shift_, count);
+    if (!series_[series][block_slot_].try_add(histogram_bucket >> bucket_shift_, count)) {
+      add_to_cell(series, histogram_bucket >> bucket_shift_, count);
+    }
   }
+  // The same for many at once. Requires: equal sizes.
+  void add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
+           std::span<const std::uint16_t> histogram_buckets);
+  void add(std::uint32_t series, std::span<const WallTime> at,
+           std::span<const std::uint16_t> histogram_buckets);
   // Adds the other's series `from` to our series `to_series[from]`. Requires: equal Options but for
   // blocks_max.
   void merge(const TimeGrid& other, const std::vector<std::uint32_t>& to_series);
@@ -119,7 +135,11 @@ class TimeGrid {
   std::uint32_t slot_of(std::int64_t block) const {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>(block) & (ring_size_ - 1));
   }
+  bool is_in_block(WallTime at) const {
+    return static_cast<std::uint64_t>(at.time_since_epoch().count()) - block_start_ < block_span_;
+  }
   void move_to(std::uint32_t series, WallTime at);
+  void add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint64_t count);
   void ensure_series(std::uint32_t series);
   // After the range changed from `before` by `doublings`: brings every ring to the new numbers.
   void refit(const BlockRange& before, unsigned doublings);
