@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <iterator>
 
 #include "overdue/base/quantity.h"
-#include "overdue/latency/compare.h"
+#include "overdue/latency/doubt_parts.h"
 #include "overdue/latency/doubt_rules.h"
 #include "overdue/latency/measurement.h"
 
@@ -22,31 +22,16 @@ constexpr std::size_t kBlocksMin = 32;
 constexpr double kFewEpisodes = 10;
 // Below this the episodes are single calls, whose number the interval counts already; and of independent
 // calls one log in a hundred has a VIF just above 1.
-constexpr double kEpisodeVif = 1.5;
-constexpr std::uint64_t kLateMin = 30;
-constexpr std::size_t kNamesShown = 3;
-
-constexpr std::uint32_t kSecondsShift = 2;  // Measurement::seconds(): 16 buckets an octave.
-
-Duration seconds_middle_of(std::uint32_t bucket) {
-  const Duration low = LatencyHistogram::low_of(bucket << kSecondsShift);
-  return low + (LatencyHistogram::low_of((bucket + 1) << kSecondsShift) - low) / 2;
-}
+constexpr double kEpisodeVif = 2;
+constexpr std::size_t kHeapsShown = 3;
 
 std::string shown(Duration value) { return format_duration(value); }
 
-std::string shown(const std::optional<Duration>& value) {
-  return value ? format_duration(*value) : "beyond the limit";
-}
-
-// The measurement's tables and series, made once for all rules.
-class Doubts {
+// Those that need no more than the table, the context or a count.
+class PlainDoubts {
  public:
-  Doubts(const Measurement& measurement, const DoubtContext& context)
-      : measurement_(measurement),
-        context_(context),
-        table_(measurement.table()),
-        seconds_(seconds_cells()) {}
+  PlainDoubts(const Measurement& measurement, const EndingTable& table, const DoubtContext& context)
+      : measurement_(measurement), table_(table), context_(context) {}
 
   std::vector<Doubt> find() {
     unit_mismatch();
@@ -54,14 +39,8 @@ class Doubts {
     zero_latency();
     slow_or_lost();
     abandonment_matters();
-    slow_replica();
-    failing_replica();
-    change();
-    coordinated_omission();
     caller_limit();
     heaping();
-    bursts();
-    load();
     few_episodes();
     short_log();
     mixed_routes();
@@ -154,179 +133,6 @@ class Doubts {
           format_rate(share), shown(*timeout), format_rate(context_.accept_false.value()), if_lost, if_slow);
   }
 
-  // "a", "a and b", "a, b, c and 4 more".
-  template <typename Pick>
-  std::string names_where(const Pick& pick, const ReplicaRow** first) const {
-    std::vector<const ReplicaRow*> rows;
-    for (const ReplicaRow& row : context_.comparison->rows) {
-      if (pick(row)) rows.push_back(&row);
-    }
-    *first = rows.empty() ? nullptr : rows.front();
-    std::string text;
-    for (std::size_t i = 0; i < std::min(rows.size(), kNamesShown); ++i) {
-      const bool last = i + 1 == rows.size();
-      text += (i == 0 ? "" : last ? " and " : ", ") + rows[i]->name;
-    }
-    if (rows.size() > kNamesShown) text += fmt::format(" and {} more", rows.size() - kNamesShown);
-    return text;
-  }
-
-  void slow_replica() {
-    if (context_.comparison == nullptr) return;
-    const ReplicaRow* first = nullptr;
-    const std::string differing =
-        names_where([](const ReplicaRow& row) { return row.judgement == ReplicaJudgement::differ; }, &first);
-    if (first != nullptr) {
-      const bool two = context_.comparison->fleet == FleetJudgement::differ;
-      return raise("slow_replica",
-                   "{} ({}: median {}){}. Nothing says which are abnormal, so all are counted in. Compare "
-                   "each with its "
-                   "own past.",
-                   differing + (two ? " differ" : " are slower than the rest"), first->name,
-                   shown(first->median), two ? "" : ", half of the fleet or more");
-    }
-    const std::string slow = names_where([](const ReplicaRow& row) { return row.slow; }, &first);
-    if (first != nullptr) return raise_slow(slow, slow_figures(*first), first->backend);
-    const std::string tail = names_where([](const ReplicaRow& row) { return row.slow_tail; }, &first);
-    if (first == nullptr) return;
-    raise_slow(tail,
-               fmt::format("slow in the tail: {} of its calls above the fleet's p95, {} of the others'",
-                           format_rate(first->tail_share), format_rate(first->tail_share_of_others)),
-               first->backend);
-  }
-
-  static std::string slow_figures(const ReplicaRow& row) {
-    if (!row.times_fleet_median) return fmt::format("slow: median {}", shown(row.median));
-    return fmt::format("slow: median {}, {:.1f} times the fleet's", shown(row.median),
-                       *row.times_fleet_median);
-  }
-
-  void raise_slow(const std::string& names, const std::string& figures, std::uint16_t backend) {
-    const bool left_out = std::ranges::binary_search(context_.comparison->left_out, backend);
-    std::string consequence = "Counted in.";
-    if (left_out && context_.pooled) {
-      consequence = fmt::format("Left out; counted in, the timeout would be {}.", shown(*context_.pooled));
-    } else if (left_out) {
-      consequence = "Left out; counted in, there would be no timeout to advise.";
-    }
-    raise("slow_replica", "{} {}. {} Mend or eject it.", names, figures, consequence);
-  }
-
-  void failing_replica() {
-    if (context_.comparison == nullptr) return;
-    const ReplicaRow* first = nullptr;
-    const std::string names = names_where([](const ReplicaRow& row) { return row.failing; }, &first);
-    if (first == nullptr) return;
-    raise("failing_replica",
-          "{}: {} of {} attempts of {} were rejected, reset or refused, far more than of the others'. Left "
-          "out; fast "
-          "failures are no fast replies. Mend or eject it.",
-          names, format_rate(first->failure_rate), format_count(first->attempts), first->name);
-  }
-
-  // The calls that waited, in the finer of the two series over time.
-  struct WaitedCells {
-    std::vector<SparseCounts> cells;
-    Duration length{};
-    WallTime start{};
-    Duration (*middle_of)(std::uint32_t) = &LatencyHistogram::middle_of;
-  };
-
-  WaitedCells waited_cells() const {
-    const TimeGrid& blocks = measurement_.blocks();
-    if (blocks.empty() || blocks.block_count() < measurement_.seconds().block_count()) {
-      if (measurement_.seconds().empty()) return {};
-      return {seconds_, measurement_.seconds().block_length(), measurement_.seconds().first_block_start(),
-              &seconds_middle_of};
-    }
-    WaitedCells waited{{}, blocks.block_length(), blocks.first_block_start(), &LatencyHistogram::middle_of};
-    std::vector<std::uint64_t> sums;
-    for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
-      sums.assign(LatencyHistogram::kBucketCount, 0);
-      for (std::uint32_t series = 0; series < blocks.series_count(); ++series) {
-        const auto ending = static_cast<Ending>(series % kEndingCount);
-        if (ending != Ending::replied && ending != Ending::timed_out && ending != Ending::abandoned) continue;
-        add_counts(blocks.at(series, block), sums);
-      }
-      waited.cells.push_back(sparse(sums));
-    }
-    return waited;
-  }
-
-  static void add_counts(const BucketCounts& counts, std::vector<std::uint64_t>& sums) {
-    for (std::uint32_t i = 0; i < counts.size(); ++i) {
-      const std::uint32_t bucket = counts.first() + i;
-      if (bucket < sums.size()) sums[bucket] += counts.count_at(bucket);
-    }
-  }
-
-  static SparseCounts sparse(const std::vector<std::uint64_t>& sums) {
-    SparseCounts counts;
-    for (std::size_t bucket = 0; bucket < sums.size(); ++bucket) {
-      if (sums[bucket] > 0) counts.push_back({static_cast<std::uint32_t>(bucket), sums[bucket]});
-    }
-    return counts;
-  }
-
-  std::vector<SparseCounts> seconds_cells() const {
-    const TimeGrid& grid = measurement_.seconds();
-    std::vector<SparseCounts> cells;
-    if (grid.empty() || grid.series_count() == 0) return cells;
-    for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
-      const BucketCounts& counts = grid.at(0, block);
-      SparseCounts& cell = cells.emplace_back();
-      for (std::uint32_t i = 0; i < counts.size(); ++i) {
-        const std::uint64_t count = counts.count_at(counts.first() + i);
-        if (count > 0) cell.push_back({counts.first() + i, count});
-      }
-    }
-    return cells;
-  }
-
-  void change() {
-    const WaitedCells waited = waited_cells();
-    const auto found = find_change(waited.cells, waited.middle_of);
-    if (!found) return;
-    const WallTime at = waited.start + waited.length * static_cast<std::int64_t>(found->after_cell);
-    const Duration into = at - measurement_.first_start().value_or(at);
-    raise("change",
-          "The p{:g} went from {} to {} about {} after the start ({:.0f} % of the calls). One timeout for "
-          "both is right for "
-          "neither: look at the two parts apart with --since and --until; the later one is today's.",
-          found->quantile.value() * 100, shown(waited.middle_of(found->before)),
-          shown(waited.middle_of(found->after)), shown(std::max(into, Duration{})), found->after_share * 100);
-  }
-
-  void coordinated_omission() {
-    if (context_.filled_in || measurement_.with_start() == 0) return;
-    const Measurement::Starts starts = measurement_.starts();
-    const std::vector<Measurement::Interval> longest = measurement_.longest();
-    const auto found = find_omission({.starts = &starts,
-                                      .longest = longest,
-                                      .median = median_elapsed(),
-                                      .first_start = *measurement_.first_start(),
-                                      .last_end = *measurement_.last_end()});
-    if (!found) return;
-    raise("coordinated_omission",
-          "During {} long calls, {} in all, {} calls started where {:.0f} were due: the client waited for "
-          "answers before "
-          "it sent more, so the slow time is under-counted. If it meant to call at a fixed rate, "
-          "--expected-interval counts the missing ones.",
-          format_count(found->long_calls), shown(found->stood_still), format_count(found->started),
-          found->expected);
-  }
-
-  std::optional<Duration> median_elapsed() const {
-    std::uint64_t calls = 0;
-    for (const EndingRow& row : table_) calls += row.replied + row.gave_up();
-    std::uint64_t seen = 0;
-    for (const EndingRow& row : table_) {
-      seen += row.replied + row.gave_up();
-      if (seen > 0 && seen >= rank_of(Quantile(0.5), calls)) return row.mid;
-    }
-    return std::nullopt;
-  }
-
   void caller_limit() {
     const auto found = find_caller_limit(table_, context_.limit);
     if (!found) return;
@@ -349,7 +155,7 @@ class Doubts {
     if (heaps.empty()) return;
     const bool ladder = std::ranges::any_of(heaps, &Heap::ladder);
     std::string at;
-    for (std::size_t i = 0; i < std::min(heaps.size(), kNamesShown); ++i) {
+    for (std::size_t i = 0; i < std::min(heaps.size(), kHeapsShown); ++i) {
       at += fmt::format("{}{} ({} replies, about {:.0f} expected)", i == 0 ? "" : ", ", shown(heaps[i].at),
                         format_count(heaps[i].count), heaps[i].expected);
     }
@@ -358,67 +164,6 @@ class Doubts {
           "timer. A timeout "
           "just under such a value cuts all of them; find what waits there first.",
           at, ladder ? ", a ladder of equal steps" : "");
-  }
-
-  void bursts() {
-    const auto cells = late_cells();
-    const auto found = find_bursts(cells);
-    if (!found) return;
-    raise("bursts",
-          "Late calls come together: {} of them fell into {} of {} stretches of {}, {:.1f} times as uneven "
-          "as chance. "
-          "They have a cause in common (a pause, a restart, a full queue), and whoever waits then waits "
-          "together.",
-          format_count(found->late), format_count(found->cells_with_late), format_count(found->cells),
-          shown(measurement_.seconds().block_length()), found->dispersion);
-  }
-
-  // Late: above the advised point, if at least 30 calls are, else above the p99.
-  std::vector<LateOfCalls> late_cells() const {
-    std::vector<LateOfCalls> cells;
-    std::uint64_t late = 0;
-    if (context_.point && *context_.point > Duration{}) {
-      cells = cells_later_than(LatencyHistogram::bucket_of(*context_.point) >> kSecondsShift);
-      for (const LateOfCalls& cell : cells) late += cell.late;
-    }
-    if (late >= kLateMin) return cells;
-    std::vector<std::uint64_t> sums((LatencyHistogram::kBucketCount >> kSecondsShift) + 1);
-    std::uint64_t calls = 0;
-    for (const SparseCounts& cell : seconds_) {
-      for (const BucketCount& entry : cell) {
-        sums[std::min<std::size_t>(entry.bucket, sums.size() - 1)] += entry.count;
-        calls += entry.count;
-      }
-    }
-    if (calls == 0) return {};
-    std::uint64_t seen = 0;
-    std::uint32_t bucket = 0;
-    while (seen + sums[bucket] < rank_of(Quantile(0.99), calls)) seen += sums[bucket++];
-    return cells_later_than(bucket);
-  }
-
-  std::vector<LateOfCalls> cells_later_than(std::uint32_t bucket) const {
-    std::vector<LateOfCalls> cells;
-    for (const SparseCounts& second : seconds_) {
-      LateOfCalls& cell = cells.emplace_back();
-      for (const BucketCount& entry : second) {
-        cell.calls += entry.count;
-        cell.late += entry.bucket > bucket ? entry.count : 0;
-      }
-    }
-    return cells;
-  }
-
-  void load() {
-    const auto found = find_load(seconds_, &seconds_middle_of);
-    if (!found) return;
-    raise("load",
-          "It is slower when busier: median {} at {} calls in {}, {} at {}. The timeout is right for the mix "
-          "of loads in "
-          "this log; under more load calls are slower, and retries add load.",
-          shown(seconds_middle_of(found->quiet_median)), format_count(found->quiet_calls),
-          shown(measurement_.seconds().block_length()), shown(seconds_middle_of(found->busy_median)),
-          format_count(found->busy_calls));
   }
 
   void few_episodes() {
@@ -479,42 +224,25 @@ class Doubts {
   }
 
   const Measurement& measurement_;
+  const EndingTable& table_;
   const DoubtContext& context_;
-  const EndingTable table_;
-  const std::vector<SparseCounts> seconds_;
   std::vector<Doubt> doubts_;
 };
 
-constexpr Duration kRemoteCallMin = 10us;
-constexpr Duration kRemoteCallMax = 20s;
-
-bool is_remote_call(double nanoseconds) {
-  return nanoseconds >= static_cast<double>(kRemoteCallMin.count()) &&
-         nanoseconds <= static_cast<double>(kRemoteCallMax.count());
+void append(std::vector<Doubt>& doubts, std::vector<Doubt> more) {
+  doubts.insert(doubts.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
 }
 
 }  // namespace
 
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context) {
-  return Doubts(measurement, context).find();
-}
-
-std::optional<std::string> unit_doubt(Duration median, NamedUnit named) {
-  constexpr std::array<std::string_view, 4> kUnits = {"seconds", "milliseconds", "microseconds",
-                                                      "nanoseconds"};
-  const auto value = static_cast<double>(median.count());
-  if (value <= 0 || is_remote_call(value)) return std::nullopt;
-  const auto unit = static_cast<std::size_t>(named);
-  const bool too_long = value > static_cast<double>(kRemoteCallMax.count());
-  if (too_long ? unit + 1 == kUnits.size() : unit == 0) return std::nullopt;
-  const double otherwise = too_long ? value / 1000 : value * 1000;
-  if (!is_remote_call(otherwise)) return std::nullopt;
-  return fmt::format(
-      "The name says {}, which makes the median {}; in {} it would be {}. Likely {} recorded as {}: name the "
-      "unit to settle it.",
-      kUnits[unit], format_duration(median), kUnits[too_long ? unit + 1 : unit - 1],
-      format_duration(Duration(static_cast<std::int64_t>(otherwise))), kUnits[too_long ? unit + 1 : unit - 1],
-      kUnits[unit]);
+  const EndingTable table = measurement.table();
+  std::vector<Doubt> doubts = PlainDoubts(measurement, table, context).find();
+  append(doubts, doubts_of_replicas(context));
+  append(doubts, doubts_over_time(measurement, table, context));
+  std::ranges::stable_sort(doubts, {},
+                           [](const Doubt& doubt) { return std::ranges::find(kDoubtCodes, doubt.code); });
+  return doubts;
 }
 
 }  // namespace overdue

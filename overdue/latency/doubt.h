@@ -22,12 +22,12 @@ struct Doubt {
   std::string text;
 };
 
-// Every code there is.
+// Every code there is, the gravest first.
 inline constexpr std::array<std::string_view, 17> kDoubtCodes = {
-    "unit_mismatch",   "clock_step",  "slow_or_lost",         "abandonment_matters", "slow_replica",
-    "failing_replica", "change",      "coordinated_omission", "caller_limit",        "heaping",
-    "bursts",          "load",        "few_episodes",         "short_log",           "mixed_routes",
-    "server_side_log", "zero_latency"};
+    "unit_mismatch", "clock_step",      "zero_latency", "slow_or_lost",         "abandonment_matters",
+    "slow_replica",  "failing_replica", "change",       "coordinated_omission", "caller_limit",
+    "heaping",       "bursts",          "load",         "few_episodes",         "short_log",
+    "mixed_routes",  "server_side_log"};
 
 // DoubtContext is what the measurement alone does not know. Everything is optional in effect: a default
 // context gives the doubts that the log alone supports.
@@ -53,24 +53,26 @@ struct DoubtContext {
   bool filled_in = false;         // --expected-interval was given: omitted calls are in the measurement.
   bool outcome_unknown = false;   // The source has neither status nor ending: every row was read as a reply.
   std::optional<Duration> limit;  // As named with --limit.
-  std::string unit_doubt;         // From unit_doubt() below, or a reader's own; empty: none.
+  std::string unit_doubt;         // From the reader; empty: none.
 };
 
-// find_doubts lists the reasons to doubt what was measured, the gravest first.
+// find_doubts lists the reasons to doubt what was measured, in the order of kDoubtCodes. The rules that need
+// a statistic are in doubt_rules.h; these need none:
 //
-// Codes: unit_mismatch clock_step slow_or_lost abandonment_matters slow_replica failing_replica change
-// coordinated_omission caller_limit heaping bursts load few_episodes short_log mixed_routes server_side_log
-// zero_latency. The rule of each is in doubt_rules.h. On independent calls each but the plainly true ones
-// (server_side_log, short_log on a short log) fires in at most 1 % of logs; doubt_false_alarm_test.cc counts.
+// - unit_mismatch: the reader's word for it.
+// - clock_step: rows with a negative latency were set aside.
+// - zero_latency: replies of exactly 0 in a source that does not say how rows ended (C18).
+// - slow_or_lost: open calls matter to the answer: they were not "enough".
+// - abandonment_matters: the share abandoned before the timeout exceeds the accepted one (STATISTICS 1).
+// - slow_replica, failing_replica: compare_replicas() says so. Differing ones are a slow_replica too.
+// - few_episodes: fewer than 10 effective late calls and VIF >= 2. Few but independent late calls are no
+// doubt:
+//   the interval counts them.
+// - short_log: less than 5 minutes, or fewer than 32 of 256 equal stretches hold a call.
+// - server_side_log: the caller of this function says so.
+//
+// On independent calls each of the others fires in at most 1 % of logs; doubt_false_alarm_test.cc counts.
 // Errors: none; an empty, one-row or untimed measurement raises what still makes sense of it.
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context);
-
-// The unit a column's name says its numbers are in.
-enum class NamedUnit { seconds, milliseconds, microseconds, nanoseconds };
-
-// Says that the numbers look as if they were in the unit a thousand times finer or coarser than the name says
-// (C05): the median, read as named, is no remote call's (outside 10 us .. 20 s) and read in the neighbouring
-// unit it would be. nullopt: nothing to say.
-std::optional<std::string> unit_doubt(Duration median, NamedUnit named);
 
 }  // namespace overdue

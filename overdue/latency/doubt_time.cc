@@ -1,0 +1,222 @@
+#include "overdue/latency/doubt_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/base/quantity.h"
+#include "overdue/latency/doubt_rules.h"
+#include "overdue/latency/measurement.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::uint64_t kLateMin = 30;
+
+constexpr std::uint32_t kSecondsShift = 2;  // Measurement::seconds(): 16 buckets an octave.
+
+Duration seconds_middle_of(std::uint32_t bucket) {
+  const Duration low = LatencyHistogram::low_of(bucket << kSecondsShift);
+  return low + (LatencyHistogram::low_of((bucket + 1) << kSecondsShift) - low) / 2;
+}
+
+std::string shown(Duration value) { return format_duration(value); }
+
+class TimeDoubts {
+ public:
+  TimeDoubts(const Measurement& measurement, const EndingTable& table, const DoubtContext& context)
+      : measurement_(measurement), table_(table), context_(context), seconds_(seconds_cells()) {}
+
+  std::vector<Doubt> find() {
+    change();
+    coordinated_omission();
+    bursts();
+    load();
+    return std::move(doubts_);
+  }
+
+ private:
+  template <typename... Values>
+  void raise(std::string_view code, fmt::format_string<Values...> text, Values&&... values) {
+    doubts_.push_back({std::string(code), fmt::format(text, std::forward<Values>(values)...)});
+  }
+
+  // The calls that waited, in the finer of the two series over time.
+  struct WaitedCells {
+    std::vector<SparseCounts> cells;
+    Duration length{};
+    WallTime start{};
+    Duration (*middle_of)(std::uint32_t) = &LatencyHistogram::middle_of;
+  };
+
+  WaitedCells waited_cells() const {
+    const TimeGrid& blocks = measurement_.blocks();
+    if (blocks.empty() || blocks.block_count() < measurement_.seconds().block_count()) {
+      if (measurement_.seconds().empty()) return {};
+      return {seconds_, measurement_.seconds().block_length(), measurement_.seconds().first_block_start(),
+              &seconds_middle_of};
+    }
+    WaitedCells waited{{}, blocks.block_length(), blocks.first_block_start(), &LatencyHistogram::middle_of};
+    std::vector<std::uint64_t> sums;
+    for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
+      sums.assign(LatencyHistogram::kBucketCount, 0);
+      for (std::uint32_t series = 0; series < blocks.series_count(); ++series) {
+        const auto ending = static_cast<Ending>(series % kEndingCount);
+        if (ending != Ending::replied && ending != Ending::timed_out && ending != Ending::abandoned) continue;
+        add_counts(blocks.at(series, block), sums);
+      }
+      waited.cells.push_back(sparse(sums));
+    }
+    return waited;
+  }
+
+  static void add_counts(const BucketCounts& counts, std::vector<std::uint64_t>& sums) {
+    for (std::uint32_t i = 0; i < counts.size(); ++i) {
+      const std::uint32_t bucket = counts.first() + i;
+      if (bucket < sums.size()) sums[bucket] += counts.count_at(bucket);
+    }
+  }
+
+  static SparseCounts sparse(const std::vector<std::uint64_t>& sums) {
+    SparseCounts counts;
+    for (std::size_t bucket = 0; bucket < sums.size(); ++bucket) {
+      if (sums[bucket] > 0) counts.push_back({static_cast<std::uint32_t>(bucket), sums[bucket]});
+    }
+    return counts;
+  }
+
+  std::vector<SparseCounts> seconds_cells() const {
+    const TimeGrid& grid = measurement_.seconds();
+    std::vector<SparseCounts> cells;
+    if (grid.empty() || grid.series_count() == 0) return cells;
+    for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
+      const BucketCounts& counts = grid.at(0, block);
+      SparseCounts& cell = cells.emplace_back();
+      for (std::uint32_t i = 0; i < counts.size(); ++i) {
+        const std::uint64_t count = counts.count_at(counts.first() + i);
+        if (count > 0) cell.push_back({counts.first() + i, count});
+      }
+    }
+    return cells;
+  }
+
+  void change() {
+    const WaitedCells waited = waited_cells();
+    const auto found = find_change(waited.cells, waited.middle_of);
+    if (!found) return;
+    const WallTime at = waited.start + waited.length * static_cast<std::int64_t>(found->after_cell);
+    const Duration into = at - measurement_.first_start().value_or(at);
+    raise("change",
+          "The p{:g} went from {} to {} about {} after the start ({:.0f} % of the calls). One timeout for "
+          "both is right for "
+          "neither: look at the two parts apart with --since and --until; the later one is today's.",
+          found->quantile.value() * 100, shown(waited.middle_of(found->before)),
+          shown(waited.middle_of(found->after)), shown(std::max(into, Duration{})), found->after_share * 100);
+  }
+
+  void coordinated_omission() {
+    if (context_.filled_in || measurement_.with_start() == 0) return;
+    const Measurement::Starts starts = measurement_.starts();
+    const std::vector<Measurement::Interval> longest = measurement_.longest();
+    const auto found = find_omission({.starts = &starts,
+                                      .longest = longest,
+                                      .median = median_elapsed(),
+                                      .first_start = *measurement_.first_start(),
+                                      .last_end = *measurement_.last_end()});
+    if (!found) return;
+    raise("coordinated_omission",
+          "During {} long calls, {} in all, {} calls started where {:.0f} were due: the client waited for "
+          "answers before "
+          "it sent more, so the slow time is under-counted. If it meant to call at a fixed rate, "
+          "--expected-interval counts the missing ones.",
+          format_count(found->long_calls), shown(found->stood_still), format_count(found->started),
+          found->expected);
+  }
+
+  std::optional<Duration> median_elapsed() const {
+    std::uint64_t calls = 0;
+    for (const EndingRow& row : table_) calls += row.replied + row.gave_up();
+    std::uint64_t seen = 0;
+    for (const EndingRow& row : table_) {
+      seen += row.replied + row.gave_up();
+      if (seen > 0 && seen >= rank_of(Quantile(0.5), calls)) return row.mid;
+    }
+    return std::nullopt;
+  }
+
+  void bursts() {
+    const auto cells = late_cells();
+    const auto found = find_bursts(cells);
+    if (!found) return;
+    raise("bursts",
+          "Late calls come together: {} of them fell into {} of {} stretches of {}, {:.1f} times as uneven "
+          "as chance. "
+          "They have a cause in common (a pause, a restart, a full queue), and whoever waits then waits "
+          "together.",
+          format_count(found->late), format_count(found->cells_with_late), format_count(found->cells),
+          shown(measurement_.seconds().block_length()), found->dispersion);
+  }
+
+  // Late: above the advised point, if at least 30 calls are, else above the p99.
+  std::vector<LateOfCalls> late_cells() const {
+    std::vector<LateOfCalls> cells;
+    std::uint64_t late = 0;
+    if (context_.point && *context_.point > Duration{}) {
+      cells = cells_later_than(LatencyHistogram::bucket_of(*context_.point) >> kSecondsShift);
+      for (const LateOfCalls& cell : cells) late += cell.late;
+    }
+    if (late >= kLateMin) return cells;
+    std::vector<std::uint64_t> sums((LatencyHistogram::kBucketCount >> kSecondsShift) + 1);
+    std::uint64_t calls = 0;
+    for (const SparseCounts& cell : seconds_) {
+      for (const BucketCount& entry : cell) {
+        sums[std::min<std::size_t>(entry.bucket, sums.size() - 1)] += entry.count;
+        calls += entry.count;
+      }
+    }
+    if (calls == 0) return {};
+    std::uint64_t seen = 0;
+    std::uint32_t bucket = 0;
+    while (seen + sums[bucket] < rank_of(Quantile(0.99), calls)) seen += sums[bucket++];
+    return cells_later_than(bucket);
+  }
+
+  std::vector<LateOfCalls> cells_later_than(std::uint32_t bucket) const {
+    std::vector<LateOfCalls> cells;
+    for (const SparseCounts& second : seconds_) {
+      LateOfCalls& cell = cells.emplace_back();
+      for (const BucketCount& entry : second) {
+        cell.calls += entry.count;
+        cell.late += entry.bucket > bucket ? entry.count : 0;
+      }
+    }
+    return cells;
+  }
+
+  void load() {
+    const auto found = find_load(seconds_, &seconds_middle_of);
+    if (!found) return;
+    raise("load",
+          "It is slower when busier: median {} at {} calls in {}, {} at {}. The timeout is right for the mix "
+          "of loads in "
+          "this log; under more load calls are slower, and retries add load.",
+          shown(seconds_middle_of(found->quiet_median)), format_count(found->quiet_calls),
+          shown(measurement_.seconds().block_length()), shown(seconds_middle_of(found->busy_median)),
+          format_count(found->busy_calls));
+  }
+
+  const Measurement& measurement_;
+  const EndingTable& table_;
+  const DoubtContext& context_;
+  const std::vector<SparseCounts> seconds_;
+  std::vector<Doubt> doubts_;
+};
+
+}  // namespace
+
+std::vector<Doubt> doubts_over_time(const Measurement& measurement, const EndingTable& table,
+                                    const DoubtContext& context) {
+  return TimeDoubts(measurement, table, context).find();
+}
+
+}  // namespace overdue
