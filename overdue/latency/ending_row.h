@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "overdue/base/probability.h"
 #include "overdue/base/time.h"
 
 namespace overdue {
@@ -28,5 +30,9 @@ struct EndingRow {
 
 // Ascending by low, no two rows with the same low.
 using EndingTable = std::vector<EndingRow>;
+
+// The row with the nearest-rank quantile of the replies alone, 1-based rank ceil(q * replies): what a dashboard shows.
+// nullopt without replies.
+std::optional<EndingRow> reply_at(const EndingTable& table, Quantile q);
 
 }  // namespace overdue
