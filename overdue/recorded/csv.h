@@ -1,16 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "overdue/recorded/chunk_reader.h"
 #include "overdue/recorded/field_names.h"
-#include "overdue/recorded/field_picks.h"
-#include "overdue/recorded/row_rules.h"
-#include "overdue/recorded/time_text.h"
+#include "overdue/recorded/row_taker.h"
 
 namespace overdue {
 
@@ -42,27 +39,18 @@ struct CsvShape {
 // Threads: const and shared.
 class CsvReader final : public ChunkReader {
  public:
-  CsvReader(CsvShape shape, RowRules rules, FieldPicks picks);
+  CsvReader(CsvShape shape, RowTaker taker);
   std::uint64_t read(std::string_view lines, RowSink& sink) const override;
 
  private:
   struct Pass;
   void read_block(std::string_view block, Pass& pass) const;
   void read_slowly(std::string_view line, Pass& pass) const;
-  // `text_of(field)` gives a field's text. Padded: 16 bytes may be read from the beginning of each.
-  template <bool Padded, typename TextOf>
-  void take_row(const TextOf& text_of, Pass& pass) const;
-  template <bool Padded, typename TextOf>
-  bool take_plain(const TextOf& text_of, Attempt& row) const;
-  template <bool Padded>
-  bool read_start(std::string_view text, Attempt& row, Pass& pass) const;
+  bool is_no_row(std::string_view line) const;
 
   CsvShape shape_;
-  RowRules rules_;
-  FieldPicks picks_;
+  RowTaker taker_;
   std::uint32_t field_count_;
-  std::optional<TimeUnit> start_unit_;
-  TimeUnit connect_unit_ = TimeUnit::milliseconds;
 };
 
 }  // namespace overdue

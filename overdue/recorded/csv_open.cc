@@ -29,12 +29,6 @@ std::string_view bare(std::string_view line) {
   return line;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 bool is_number(std::string_view text) { return decimal_scaled_slow(trimmed(text), 0).has_value(); }
 
 // The head's first lines: how many are blank or comments, then the one that may be a header.
@@ -106,18 +100,6 @@ Sample sample_of(std::string_view lines_text, const CsvShape& shape) {
   return sample;
 }
 
-std::string detail_of(const FieldPlan& plan) {
-  std::vector<std::string> parts;
-  for (std::size_t role = 0; role < kRoleCount; ++role) {
-    if (const auto& field = plan.fields[role]) {
-      parts.push_back(field->name == kRoleNames[role]
-                          ? field->name
-                          : fmt::format("{} as {}", field->name, kRoleNames[role]));
-    }
-  }
-  return fmt::format("columns {}", fmt::join(parts, ", "));
-}
-
 Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOptions& options) {
   CsvShape shape;
   shape.delimiter = delimiter_of(top.first);
@@ -143,26 +125,6 @@ Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOpt
   if (!plan) return std::unexpected(plan.error());
   shape.plan = std::move(*plan);
   return shape;
-}
-
-// A `time_ms` that holds no time of day is no start; where there is nothing else, it may be the latency.
-void settle_start(CsvShape& shape, const std::vector<RowTexts>& sample, std::vector<std::string>& notes) {
-  const auto& start = shape.plan.of(Role::start);
-  if (!start || sample.empty()) return;
-  TimeText times;
-  std::size_t readable = 0;
-  for (const RowTexts& texts : sample) {
-    const std::string_view text = texts[static_cast<std::size_t>(Role::start)];
-    if (times.parse(text) || (start->unit && duration_text(text, *start->unit))) ++readable;
-  }
-  if (readable == 0) {
-    notes.push_back(fmt::format(
-        "column '{}' holds no times of day since 1970 and no unit in its name: start times are not used",
-        start->name));
-    shape.plan.of(Role::start).reset();
-  } else if (times.zone_was_missing()) {
-    notes.push_back(fmt::format("times in '{}' have no zone: taken for UTC", start->name));
-  }
 }
 
 }  // namespace
@@ -212,23 +174,15 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   const bool has_header = !shape->header_line.empty();
   Sample sample = sample_of(has_header ? top->after : head.substr(top->bytes_before), *shape);
   OpenedFormat opened;
-  settle_start(*shape, sample.texts, opened.summary.notes);
+  settle_start(shape->plan, sample.texts, opened.summary.notes);
   opened.summary.path = path;
   opened.summary.format = Format::csv;
   opened.summary.vantage = options.vantage.value_or(Vantage::caller);
   auto rules = RowRules::create(shape->plan, options, opened.summary.vantage, sample.texts, path);
   if (!rules) return std::unexpected(rules.error());
-  const auto resolve = [&](std::string_view name) -> std::optional<std::uint32_t> {
-    const auto exact = std::ranges::find(shape->names, name);
-    if (exact != shape->names.end()) return static_cast<std::uint32_t>(exact - shape->names.begin());
-    const auto role = std::ranges::find(kRoleNames, name);
-    if (role == kRoleNames.end()) return std::nullopt;
-    const auto& field = shape->plan.fields[static_cast<std::size_t>(role - kRoleNames.begin())];
-    return field ? std::optional(field->index) : std::nullopt;
-  };
-  auto picks = FieldPicks::create(options, resolve, listed(shape->names, "its columns are"));
+  auto picks = pick_fields(options, shape->names, shape->plan);
   if (!picks) return std::unexpected(picks.error());
-  opened.summary.detail = detail_of(shape->plan);
+  opened.summary.detail = "columns " + in_words(shape->plan);
   opened.summary.has_start_times = shape->plan.of(Role::start).has_value();
   opened.summary.has_connect_times = shape->plan.of(Role::connect).has_value();
   opened.summary.level_is_fixed = true;
@@ -237,7 +191,8 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
     opened.header_bytes = top->bytes_before + top->first.size();
     opened.header_lines = top->lines_before + 1;
   }
-  opened.reader = std::make_unique<CsvReader>(std::move(*shape), std::move(*rules), std::move(*picks));
+  RowTaker taker(shape->plan, std::move(*rules), std::move(*picks));
+  opened.reader = std::make_unique<CsvReader>(std::move(*shape), std::move(taker));
   return opened;
 }
 

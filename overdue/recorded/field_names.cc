@@ -145,9 +145,11 @@ std::optional<std::size_t> latency_rank(const std::string& joined) {
   return ends ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
-bool says_latency_by_statistic(std::string_view joined) {
-  return joined.find("latency") != joined.npos || joined.find("duration") != joined.npos ||
-         joined.find("rtt") != joined.npos || joined.find("time") != joined.npos;
+// Of what a statistic is: "avg_latency", or just "avg".
+bool says_latency(std::string_view joined) {
+  static constexpr std::string_view kParts[] = {"latency", "duration", "rtt", "time"};
+  if (joined == "avg" || joined == "mean" || joined == "p50" || joined == "p99") return true;
+  return std::ranges::any_of(kParts, [&](std::string_view part) { return joined.find(part) != joined.npos; });
 }
 
 std::optional<Role> role_named(std::string_view word) {
@@ -192,20 +194,19 @@ Result<void> take_maps(const std::vector<std::string>& names, const ReadOptions&
 }
 
 Result<void> guess_latency(const std::vector<std::string>& names, const std::vector<ReadName>& read,
-                           const std::string& path, FieldPlan& plan) {
+                           const std::string& path, std::string_view known, FieldPlan& plan) {
   std::vector<std::size_t> best;
   std::size_t best_rank = 2;
   std::vector<std::string> statistics;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (read[i].statistic && says_latency_by_statistic(read[i].joined)) statistics.push_back(names[i]);
+    if (read[i].statistic && says_latency(read[i].joined)) statistics.push_back(names[i]);
     const auto rank = read[i].statistic ? std::nullopt : latency_rank(read[i].joined);
     if (!rank || *rank > best_rank) continue;
     if (*rank < best_rank) best.clear();
     best_rank = *rank;
     best.push_back(i);
   }
-  // In a JTL `Latency` is the time to the first byte and `elapsed` the whole.
-  if (plan.is_jmeter) best = {static_cast<std::size_t>(std::ranges::find(names, "elapsed") - names.begin())};
+  if (!known.empty()) best = {static_cast<std::size_t>(std::ranges::find(names, known) - names.begin())};
   if (best.size() > 1) {
     std::vector<std::string> several;
     for (const std::size_t i : best) several.push_back(names[i]);
@@ -217,6 +218,15 @@ Result<void> guess_latency(const std::vector<std::string>& names, const std::vec
     plan.of(Role::latency) =
         RoleField{static_cast<std::uint32_t>(best[0]), names[best[0]], read[best[0]].unit};
     return {};
+  }
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(read, name, &ReadName::joined) != read.end();
+  };
+  if (has("metric") && has("value")) {
+    return fail(ErrorCode::unsupported, fmt::format("{}: its rows are samples of metrics, not calls: "
+                                                    "averages cannot be merged into a distribution, so "
+                                                    "no timeout follows from them",
+                                                    path));
   }
   if (!statistics.empty()) {
     return fail(
@@ -241,11 +251,22 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
   std::vector<ReadName> read;
   for (const std::string& name : names) read.push_back(read_name(name));
   const auto has = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
-  plan.is_jmeter = has("timeStamp") && has("elapsed") && (has("success") || has("responseCode"));
+  const bool jmeter = has("timeStamp") && has("elapsed") && (has("success") || has("responseCode"));
+  const bool ab = has("ctime") && has("dtime") && has("ttime") && has("wait");
+  // In a JTL `Latency` is the time to the first byte and `elapsed` the whole; ab's total is `ttime`. Both in
+  // ms.
   if (!said[static_cast<std::size_t>(Role::latency)]) {
-    if (auto guessed = guess_latency(names, read, path, plan); !guessed)
-      return std::unexpected(guessed.error());
+    const std::string_view known = jmeter ? "elapsed" : ab ? "ttime" : "";
+    if (auto guessed = guess_latency(names, read, path, known, plan); !guessed) return std::unexpected(guessed.error());
+    if (jmeter || ab) plan.unit_by_format = TimeUnit::milliseconds;
   }
+  const auto give = [&](Role role, std::string_view name) {
+    if (said[static_cast<std::size_t>(role)]) return;
+    const auto index = static_cast<std::uint32_t>(std::ranges::find(names, name) - names.begin());
+    plan.of(role) = RoleField{index, std::string(name), std::nullopt};
+  };
+  if (ab) give(Role::connect, "ctime");
+  if (ab && has("seconds")) give(Role::start, "seconds");
   if (!plan.of(Role::latency)) {
     return fail(ErrorCode::invalid_argument, fmt::format("{}: --map latency= names no column", path));
   }
@@ -254,10 +275,10 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
                                [&](const auto& field) { return field && field->index == index; });
   };
   for (const RoleWords& words : kRoles) {
-    if (said[static_cast<std::size_t>(words.role)]) continue;
+    if (said[static_cast<std::size_t>(words.role)] || plan.of(words.role)) continue;
     for (const std::string_view wanted : words.names) {
       // Where JMeter ran is no backend.
-      if (plan.is_jmeter && wanted == "hostname") continue;
+      if (jmeter && wanted == "hostname") continue;
       const auto found =
           std::ranges::find_if(read, [&](const ReadName& name) { return name.joined == wanted; });
       const auto index = static_cast<std::size_t>(found - read.begin());
@@ -282,6 +303,31 @@ Result<TimeUnit> unit_of(Duration given) {
     if (length_of(unit) == given) return unit;
   }
   return fail(ErrorCode::invalid_argument, "--unit is one of ns, us, ms, s");
+}
+
+std::string in_words(const FieldPlan& plan) {
+  std::vector<std::string> parts;
+  for (std::size_t role = 0; role < kRoleCount; ++role) {
+    const auto& field = plan.fields[role];
+    if (field)
+      parts.push_back(field->name == kRoleNames[role]
+                          ? field->name
+                          : fmt::format("{} as {}", field->name, kRoleNames[role]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Result<FieldPicks> pick_fields(const ReadOptions& options, const std::vector<std::string>& names,
+                               const FieldPlan& plan) {
+  const auto resolve = [&](std::string_view name) -> std::optional<std::uint32_t> {
+    const auto exact = std::ranges::find(names, name);
+    if (exact != names.end()) return static_cast<std::uint32_t>(exact - names.begin());
+    const auto role = std::ranges::find(kRoleNames, name);
+    if (role == kRoleNames.end()) return std::nullopt;
+    const auto& field = plan.fields[static_cast<std::size_t>(role - kRoleNames.begin())];
+    return field ? std::optional(field->index) : std::nullopt;
+  };
+  return FieldPicks::create(options, resolve, listed(names, "its columns are"));
 }
 
 std::string listed(const std::vector<std::string>& names, std::string_view what) {

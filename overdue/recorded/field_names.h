@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "overdue/base/result.h"
+#include "overdue/recorded/field_picks.h"
 #include "overdue/recorded/number_text.h"
 #include "overdue/recorded/read.h"
 
@@ -29,7 +30,7 @@ struct RoleField {
 // Which field has which role, as --map says it and else as the names suggest it.
 struct FieldPlan {
   std::array<std::optional<RoleField>, kRoleCount> fields;
-  bool is_jmeter = false;  // A JTL or what imitates it: times in ms by definition.
+  std::optional<TimeUnit> unit_by_format;  // Where what wrote the file is known, and with it the unit.
   const std::optional<RoleField>& of(Role role) const { return fields[static_cast<std::size_t>(role)]; }
   std::optional<RoleField>& of(Role role) { return fields[static_cast<std::size_t>(role)]; }
 };
@@ -49,6 +50,13 @@ bool names_a_latency(std::string_view name);
 
 // The unit as --unit gives it. Fails with invalid_argument for what is not 1 ns, 1 us, 1 ms or 1 s.
 Result<TimeUnit> unit_of(Duration given);
+
+// "latency_ms as latency, status, time as start": the fields that have a role.
+std::string in_words(const FieldPlan& plan);
+
+// --by and --where among the names, ours ("backend", "route") included.
+Result<FieldPicks> pick_fields(const ReadOptions& options, const std::vector<std::string>& names,
+                               const FieldPlan& plan);
 
 // "its columns are a, b, c", cut short where they are many.
 std::string listed(const std::vector<std::string>& names, std::string_view what);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "overdue/base/quantity.h"
+#include "overdue/recorded/time_text.h"
 
 namespace overdue {
 namespace {
@@ -130,6 +131,24 @@ std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit)
   return duration_text(text, unit);
 }
 
+void settle_start(FieldPlan& plan, const std::vector<RowTexts>& sample, std::vector<std::string>& notes) {
+  const auto& start = plan.of(Role::start);
+  if (!start || sample.empty()) return;
+  TimeText times;
+  const auto readable = [&](const RowTexts& texts) {
+    const std::string_view text = text_of(texts, Role::start);
+    return times.parse(text) || (start->unit && duration_text(text, *start->unit));
+  };
+  if (std::ranges::count_if(sample, readable) == 0) {
+    notes.push_back(fmt::format(
+        "'{}' holds no times of day since 1970 and has no unit in its name: start times are not used",
+        start->name));
+    plan.of(Role::start).reset();
+  } else if (times.zone_was_missing()) {
+    notes.push_back(fmt::format("times in '{}' have no zone: taken for UTC", start->name));
+  }
+}
+
 Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& options, Vantage vantage,
                                   const std::vector<RowTexts>& sample, const std::string& path) {
   auto statuses = StatusRules::create(options, vantage);
@@ -161,8 +180,8 @@ Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& opt
     unit_ = *unit;
     return {};
   }
-  if (latency.unit || plan.is_jmeter) {
-    unit_ = latency.unit.value_or(TimeUnit::milliseconds);
+  if (latency.unit || plan.unit_by_format) {
+    unit_ = latency.unit ? *latency.unit : *plan.unit_by_format;
     doubt_unit(latency.name, sample);
     return {};
   }

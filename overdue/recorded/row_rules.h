@@ -70,6 +70,9 @@ class RowRules {
 // A time with its unit in the text ("12.5ms", "1.2s", "250µs"), else in `unit`.
 std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit);
 
+// Takes the start from the plan where the sample's values are no times, and notes a zone taken for UTC.
+void settle_start(FieldPlan& plan, const std::vector<RowTexts>& sample, std::vector<std::string>& notes);
+
 // Texts that say that there is no value: "", "-", "null", "NaN", "*", ...
 bool is_no_value(std::string_view text);
 
