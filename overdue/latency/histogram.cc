@@ -231,6 +231,10 @@ Result<LatencyHistogram> LatencyHistogram::parse(std::string_view bytes) {
         reader.stop("has an empty bucket");
         return reader.failure();
       }
+      if (*used == 1 && *count == 1 && *width > 0) {
+        reader.stop("has a single call with two latencies");
+        return reader.failure();
+      }
       histogram.counts_[next + *gap] = *count;
       next += *gap + 1;
     }

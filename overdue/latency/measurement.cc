@@ -30,9 +30,7 @@ WallTime end_of(WallTime start, Duration elapsed) {
 Measurement::Measurement()
     : facts_(kEndingCount),
       without_start_(kEndingCount),
-      blocks_({.block_length_min = std::chrono::milliseconds(1),
-               .blocks_max = blocks_max_for(1),
-               .bucket_shift = 0}),
+      blocks_({.block_length_min = kBlockLengthMin, .blocks_max = blocks_max_for(1), .bucket_shift = 0}),
       seconds_({.block_length_min = std::chrono::seconds(1), .blocks_max = 8192, .bucket_shift = 2}),
       replies_by_route_(1) {}
 

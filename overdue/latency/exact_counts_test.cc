@@ -1,0 +1,94 @@
+#include "overdue/latency/exact_counts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kEndings = static_cast<std::uint16_t>(kEndingCount);
+
+std::map<std::pair<std::int64_t, std::uint32_t>, std::uint64_t> counts_of(const ExactCounts& exact) {
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint64_t> counts;
+  exact.for_each([&](std::uint32_t number, std::uint32_t series, std::uint64_t count) {
+    counts[{exact.latency(number).count(), series}] += count;
+  });
+  return counts;
+}
+
+TEST(ExactCounts, CarriesCountsPastSixteenBitsAndNeverWraps) {
+  ExactCounts exact;
+  const std::vector<Duration> latencies(2000, 5ms);
+  const std::vector<std::uint16_t> replies(2000, 0);
+  const std::vector<std::uint16_t> resets(2000, static_cast<std::uint16_t>(Ending::reset));
+  for (int batch = 0; batch < 100; ++batch) {
+    exact.add(latencies, replies);
+    exact.add(latencies, resets);
+  }
+  EXPECT_EQ(exact.count_at(0, 0), 200'000U);
+  EXPECT_EQ(exact.count_at(0, static_cast<std::uint32_t>(Ending::reset)), 200'000U);
+  exact.add(5ms, 0, ~std::uint64_t{0} - 5);
+  EXPECT_EQ(exact.count_at(0, 0), ~std::uint64_t{0});
+  exact.add(5ms, 0, 9);
+  EXPECT_EQ(exact.count_at(0, 0), ~std::uint64_t{0});
+}
+
+TEST(ExactCounts, KeepsTheLongestLatencyThereIs) {
+  ExactCounts exact;
+  exact.add(Duration::max(), 0, 1);
+  exact.add(Duration(0), 0, 2);
+  EXPECT_EQ(counts_of(exact), (decltype(counts_of(exact)){{{Duration::max().count(), 0}, 1}, {{0, 0}, 2}}));
+}
+
+// 50 backends that replied, each latency at one of them: more cells than fit, yet not too many latencies.
+ExactCounts of_many_backends(std::size_t from, std::size_t to) {
+  ExactCounts exact;
+  for (std::size_t value = from; value < to; ++value) {
+    exact.add(Duration(static_cast<std::int64_t>(value)), static_cast<std::uint16_t>(value % 50 * kEndings),
+              1);
+    if (value % 1000 == 0) exact.add(Duration(static_cast<std::int64_t>(value)), 7 * kEndings + 3, 2);
+  }
+  return exact;
+}
+
+TEST(ExactCounts, GivesUpBackendsBeforeLatencies) {
+  std::vector<std::uint16_t> same_series;
+  for (std::uint16_t series = 0; series < 50 * kEndings; ++series) same_series.push_back(series);
+  constexpr std::size_t kValues = 90'000;
+  const ExactCounts whole = of_many_backends(0, kValues);
+  ASSERT_TRUE(whole.pooled());
+  ASSERT_FALSE(whole.dropped());
+  ExactCounts second = of_many_backends(40'000, kValues);
+  EXPECT_FALSE(second.pooled());
+  second.merge(of_many_backends(0, 40'000), same_series);
+  EXPECT_TRUE(second.pooled());
+  const auto counts = counts_of(whole);
+  EXPECT_EQ(counts, counts_of(second));
+  EXPECT_EQ(counts.size(), kValues + 90);
+  EXPECT_EQ(counts.at({7000, 3}), 2U);
+  ExactCounts first = of_many_backends(0, 10);
+  first.merge(whole, same_series);
+  EXPECT_TRUE(first.pooled());
+  EXPECT_EQ(counts_of(first).at({3, 0}), 2U);
+}
+
+TEST(ExactCounts, GivesUpBackendsWhereOtherEndingsAreTooMany) {
+  ExactCounts exact;
+  for (std::size_t pair = 0; pair <= ExactCounts::kPairsMax; ++pair) {
+    EXPECT_FALSE(exact.pooled());
+    exact.add(Duration(static_cast<std::int64_t>(pair / 2)),
+              static_cast<std::uint16_t>(4 + pair % 2 * kEndings), 1);
+  }
+  EXPECT_TRUE(exact.pooled());
+  const auto counts = counts_of(exact);
+  EXPECT_EQ(counts.size(), ExactCounts::kPairsMax / 2 + 1);
+  EXPECT_EQ(counts.at({5, 4}), 2U);
+}
+
+}  // namespace
+}  // namespace overdue
