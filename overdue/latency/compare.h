@@ -116,10 +116,10 @@ Comparison compare_replicas(const FleetCalls& fleet);
 
 // The same from a measurement: its named backends with attempts, 16 blocks of equal time.
 //
-// Common limit: the time at which 5 % of the timed-out calls of a replica had ended, the least over replicas
-// with at least 5 of them, else over the whole fleet. Not the very least: one odd give-up after 3 ms must not
-// cut everybody's calls at 3 ms. A give-up before the limit ranks with those at it: all that is known is that
-// no reply came.
+// Common limit: the time at which a quarter of the timed-out calls of a replica had ended, the least over
+// replicas with at least 5 of them, else over the whole fleet. Not the very least: one odd give-up after 3 ms
+// must not cut everybody's calls at 3 ms. A give-up before the limit ranks with those at it: all that is
+// known is that no reply came.
 Comparison compare_replicas(const Measurement& measurement);
 
 // What the second form hands to the first.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kCompareBlocks = 16;
 constexpr std::uint64_t kTimeoutsForLimit = 5;
-constexpr std::uint64_t kLimitShareDivisor = 20;  // 5 % of the timed-out calls.
+constexpr std::uint64_t kLimitShareDivisor = 4;  // A quarter of the timed-out calls.
 constexpr std::array<Ending, 3> kWaitedEndings = {Ending::replied, Ending::timed_out, Ending::abandoned};
 
 // By latency in whatever steps a source has them: how many calls timed out.
@@ -22,7 +22,7 @@ struct TimedOutAt {
     total += count;
     counts.emplace_back(position, count);
   }
-  // Where 5 % of them had ended. Requires: total > 0.
+  // Where a quarter of them had ended. Requires: total > 0.
   std::int64_t limit() {
     std::ranges::sort(counts);
     const std::uint64_t rank = (total + kLimitShareDivisor - 1) / kLimitShareDivisor;

@@ -65,7 +65,7 @@ struct DoubtContext {
 // - slow_or_lost: open calls matter to the answer: they were not "enough".
 // - abandonment_matters: the share abandoned before the timeout exceeds the accepted one (STATISTICS 1).
 // - slow_replica, failing_replica: compare_replicas() says so. Differing ones are a slow_replica too.
-// - few_episodes: fewer than 10 effective late calls and VIF >= 2. Few but independent late calls are no
+// - few_episodes: fewer than 10 effective late calls and VIF >= 2.5. Few but independent late calls are no
 // doubt:
 //   the interval counts them.
 // - short_log: less than 5 minutes, or fewer than 32 of 256 equal stretches hold a call.

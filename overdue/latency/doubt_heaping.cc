@@ -75,19 +75,17 @@ class OctaveCells {
   std::vector<std::uint64_t> counts_;
 };
 
-// The latency of the row that counts most in the window around `cell`, and how much the window holds exactly.
+// The middle one of the calls in the window around `cell`: where they pile up, since most are of the pile.
 template <typename CountOf>
-Duration most_used(const EndingTable& table, std::size_t cell, const CountOf& count_of) {
-  Duration at{};
-  std::uint64_t most = 0;
+Duration middle_of_window(const EndingTable& table, const Pile& pile, const CountOf& count_of) {
+  std::uint64_t seen = 0;
   for (const EndingRow& row : table) {
-    if (row.mid <= Duration{} || count_of(row) <= most) continue;
-    const std::size_t own = OctaveCells::cell_of(row.mid);
-    if (own + 1 < cell || own > cell + 1) continue;
-    most = count_of(row);
-    at = row.mid;
+    if (row.mid <= Duration{} || count_of(row) == 0) continue;
+    if (OctaveCells::cell_of(row.mid) + 1 < pile.cell) continue;
+    seen += count_of(row);
+    if (seen * 2 >= pile.count) return row.mid;
   }
-  return at;
+  return {};
 }
 
 // The coarsest decimal step that nearly all latencies are whole multiples of: the tick of the log's clock.
@@ -173,7 +171,7 @@ std::vector<Heap> find_heaps(const EndingTable& table) {
     if (overlaps) continue;
     taken.push_back(pile.cell);
     const double expected = std::max(static_cast<double>(cells.larger_neighbour(pile.cell)), kNeighbourMin);
-    heaps.push_back({most_used(table, pile.cell, count_replied), pile.count, expected, false});
+    heaps.push_back({middle_of_window(table, pile, count_replied), pile.count, expected, false});
   }
   mark_ladders(heaps);
   return heaps;
@@ -193,7 +191,7 @@ std::optional<CallerLimit> find_caller_limit(const EndingTable& table, std::opti
 
   const Pile left = OctaveCells(table, count_abandoned).largest_window();
   if (left.count >= kPileMin && left.count * 2 >= abandoned) {
-    const Duration at = most_used(table, left.cell, count_abandoned);
+    const Duration at = middle_of_window(table, left, count_abandoned);
     if (!limit || !at_known_limit(at)) return CallerLimit{at, left.count, abandoned, true};
   }
   const auto count_cut_early = [known](const EndingRow& row) {
@@ -201,7 +199,7 @@ std::optional<CallerLimit> find_caller_limit(const EndingTable& table, std::opti
   };
   const Pile cut = OctaveCells(table, count_cut_early).largest_window();
   if (cut.count >= kPileMin && cut.count * 5 >= timed_out) {
-    return CallerLimit{most_used(table, cut.cell, count_cut_early), cut.count, timed_out, false};
+    return CallerLimit{middle_of_window(table, cut, count_cut_early), cut.count, timed_out, false};
   }
   return std::nullopt;
 }

@@ -54,7 +54,7 @@ std::optional<Bursts> find_bursts(std::span<const LateOfCalls> cells);
 // replies, since the bulk of a fast service is a heap of its own; and only where a window is at least 4 ticks
 // of the log's clock wide, else whole milliseconds look like heaps. False alarms 0.7 % at most.
 struct Heap {
-  Duration at{};  // The most used latency in the window.
+  Duration at{};  // The middle one of the replies in the window.
   std::uint64_t count = 0;
   double expected = 0;
   bool ladder = false;  // Another heap stands at 2 or 3 times it.

@@ -118,9 +118,10 @@ class TimeDoubts {
     if (context_.filled_in || measurement_.with_start() == 0) return;
     const Measurement::Starts starts = measurement_.starts();
     const std::vector<Measurement::Interval> longest = measurement_.longest();
+    const auto waited = [](const EndingRow& row) { return row.replied + row.gave_up(); };
     const auto found = find_omission({.starts = &starts,
                                       .longest = longest,
-                                      .median = median_elapsed(),
+                                      .median = latency_at(Quantile(0.5), waited),
                                       .first_start = *measurement_.first_start(),
                                       .last_end = *measurement_.last_end()});
     if (!found) return;
@@ -133,13 +134,14 @@ class TimeDoubts {
           found->expected);
   }
 
-  std::optional<Duration> median_elapsed() const {
+  template <typename CountOf>
+  std::optional<Duration> latency_at(Quantile q, const CountOf& count_of) const {
     std::uint64_t calls = 0;
-    for (const EndingRow& row : table_) calls += row.replied + row.gave_up();
+    for (const EndingRow& row : table_) calls += count_of(row);
     std::uint64_t seen = 0;
     for (const EndingRow& row : table_) {
-      seen += row.replied + row.gave_up();
-      if (seen > 0 && seen >= rank_of(Quantile(0.5), calls)) return row.mid;
+      seen += count_of(row);
+      if (seen > 0 && seen >= rank_of(q, calls)) return row.mid;
     }
     return std::nullopt;
   }
@@ -157,7 +159,7 @@ class TimeDoubts {
           shown(measurement_.seconds().block_length()), found->dispersion);
   }
 
-  // Late: above the advised point, if at least 30 calls are, else above the p99.
+  // Late: above the advised point, if at least 30 calls are, else above the replies' p99.
   std::vector<LateOfCalls> late_cells() const {
     std::vector<LateOfCalls> cells;
     std::uint64_t late = 0;
@@ -166,19 +168,10 @@ class TimeDoubts {
       for (const LateOfCalls& cell : cells) late += cell.late;
     }
     if (late >= kLateMin) return cells;
-    std::vector<std::uint64_t> sums((LatencyHistogram::kBucketCount >> kSecondsShift) + 1);
-    std::uint64_t calls = 0;
-    for (const SparseCounts& cell : seconds_) {
-      for (const BucketCount& entry : cell) {
-        sums[std::min<std::size_t>(entry.bucket, sums.size() - 1)] += entry.count;
-        calls += entry.count;
-      }
-    }
-    if (calls == 0) return {};
-    std::uint64_t seen = 0;
-    std::uint32_t bucket = 0;
-    while (seen + sums[bucket] < rank_of(Quantile(0.99), calls)) seen += sums[bucket++];
-    return cells_later_than(bucket);
+    const std::optional<Duration> p99 =
+        latency_at(Quantile(0.99), [](const EndingRow& row) { return row.replied; });
+    return p99 ? cells_later_than(LatencyHistogram::bucket_of(*p99) >> kSecondsShift)
+               : std::vector<LateOfCalls>();
   }
 
   std::vector<LateOfCalls> cells_later_than(std::uint32_t bucket) const {
