@@ -1,0 +1,350 @@
+// One JSON object a line, by simdjson On-Demand: a line's fields are walked in order until all that are
+// wanted were met, and nothing else of it is decoded.
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <set>
+
+#include "overdue/recorded/row_taker.h"
+
+namespace overdue {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+constexpr std::size_t kSampleLines = 200;
+constexpr std::size_t kNamesMax = 500;
+constexpr unsigned kDepthMax = 4;
+constexpr std::size_t kWantedMax = 24;
+// A key is compared where it stands, perhaps past the end of its line: what may be read there is its limit.
+constexpr std::size_t kKeyMax = ChunkReader::kReadableAfter - 4;
+
+// The text of a scalar: a string's characters, a number as written, "true", "null". Empty for objects and
+// arrays.
+simdjson::simdjson_result<std::string_view> text_of_value(ondemand::value& value) {
+  ondemand::json_type type{};
+  if (const auto error = value.type().get(type)) return error;
+  if (type == ondemand::json_type::string) return value.get_string();
+  if (type == ondemand::json_type::object || type == ondemand::json_type::array) return std::string_view();
+  std::string_view token = value.raw_json_token();
+  while (!token.empty() &&
+         (token.back() == ' ' || token.back() == '\t' || token.back() == '\r' || token.back() == '\n')) {
+    token.remove_suffix(1);
+  }
+  return token;
+}
+
+// Wanted fields as a tree of keys: "request.method" is a child of "request".
+struct WantedKey {
+  std::string key_and_quote;  // As it stands in a line, the closing quote included.
+  std::optional<std::size_t> place;
+  std::vector<WantedKey> children;
+};
+
+WantedKey& child_of(WantedKey& parent, std::string_view key) {
+  const std::string text = std::string(key) + '"';
+  const auto found = std::ranges::find(parent.children, text, &WantedKey::key_and_quote);
+  if (found != parent.children.end()) return *found;
+  parent.children.push_back({text, std::nullopt, {}});
+  return parent.children.back();
+}
+
+struct LineTexts {
+  std::array<std::string_view, kWantedMax> texts;
+  std::uint32_t found = 0;  // One bit a place.
+};
+
+// Returns an error, or success also where it stopped because `all` were found.
+simdjson::error_code walk(ondemand::object object, const WantedKey& wanted, std::uint32_t all,
+                          LineTexts& line) {
+  std::size_t next = 0;  // Lines of a log have their fields in the same order.
+  for (auto field_or_error : object) {
+    ondemand::field field;
+    if (const auto error = std::move(field_or_error).get(field)) return error;
+    const char* const key = field.key().raw();
+    for (std::size_t i = 0; i < wanted.children.size(); ++i) {
+      const std::size_t at = next + i < wanted.children.size() ? next + i : next + i - wanted.children.size();
+      const WantedKey& child = wanted.children[at];
+      if (std::memcmp(key, child.key_and_quote.data(), child.key_and_quote.size()) != 0) continue;
+      next = at + 1 == wanted.children.size() ? 0 : at + 1;
+      if (child.place) {
+        const std::uint32_t bit = std::uint32_t{1} << *child.place;
+        // Of a key given twice the first counts.
+        if ((line.found & bit) == 0) {
+          if (const auto error = text_of_value(field.value()).get(line.texts[*child.place])) return error;
+          line.found |= bit;
+          if (line.found == all) return simdjson::SUCCESS;
+        }
+      } else {
+        ondemand::object inner;
+        if (field.value().get_object().get(inner) != simdjson::SUCCESS) break;
+        if (const auto error = walk(inner, child, all, line)) return error;
+        if (line.found == all) return simdjson::SUCCESS;
+      }
+      break;
+    }
+  }
+  return simdjson::SUCCESS;
+}
+
+class NdjsonReader final : public ChunkReader {
+ public:
+  // `wanted`: the field's index among the names, and its path.
+  NdjsonReader(RowTaker taker, const std::vector<std::pair<std::uint32_t, std::string>>& wanted,
+               bool zero_is_no_upstream)
+      : taker_(std::move(taker)), zero_is_no_upstream_(zero_is_no_upstream) {
+    std::uint32_t last = 0;
+    for (const auto& [index, name] : wanted) last = std::max(last, index);
+    place_of_.resize(last + std::size_t{1});
+    for (std::size_t place = 0; place < wanted.size(); ++place) {
+      place_of_[wanted[place].first] = static_cast<std::uint8_t>(place);
+      WantedKey* key = &root_;
+      std::string_view path = wanted[place].second;
+      for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+        key = &child_of(*key, path.substr(0, dot));
+        path.remove_prefix(dot + 1);
+      }
+      child_of(*key, path).place = place;
+      all_ |= std::uint32_t{1} << place;
+    }
+    const auto bit = [&](Role role) {
+      const auto& field = taker_.plan().of(role);
+      return field ? std::uint32_t{1} << place_of_[field->index] : 0U;
+    };
+    evidence_ = bit(Role::latency) | bit(Role::status) | bit(Role::ending) | bit(Role::ok);
+  }
+
+  std::uint64_t read(std::string_view lines, RowSink& sink) const override {
+    RowPass pass(sink);
+    ondemand::parser parser;
+    while (!lines.empty()) {
+      const void* const newline = std::memchr(lines.data(), '\n', lines.size());
+      const std::size_t size =
+          newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - lines.data()) : lines.size();
+      read_line(lines.substr(0, size), parser, pass);
+      lines.remove_prefix(newline ? size + 1 : size);
+      ++pass.line;
+    }
+    return pass.line;
+  }
+
+ private:
+  void read_line(std::string_view line, ondemand::parser& parser, RowPass& pass) const {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
+      line.remove_suffix(1);
+    if (line.empty()) return;
+    if (line.front() != '{' && trimmed(line).front() != '{')
+      return pass.sink.set_aside("not JSON", pass.line);
+    if (line.back() != '}') return pass.sink.set_aside("JSON cut off", pass.line);
+    LineTexts found;
+    ondemand::document document;
+    ondemand::object object;
+    auto error =
+        parser.iterate(line.data(), line.size(), line.size() + ChunkReader::kReadableAfter).get(document);
+    if (error == simdjson::SUCCESS) error = document.get_object().get(object);
+    if (error == simdjson::SUCCESS) error = walk(object, root_, all_, found);
+    if (error != simdjson::SUCCESS) return pass.sink.set_aside("JSON with a fault", pass.line);
+    if ((found.found & evidence_) == 0)
+      return pass.sink.set_aside("no latency, status or ending in it", pass.line);
+    const auto text_of = [&](std::uint32_t field) { return found.texts[place_of_[field]]; };
+    if (zero_is_no_upstream_ && text_of(taker_.plan().of(Role::latency)->index) == "0") {
+      return pass.sink.set_aside("no upstream was contacted", pass.line);
+    }
+    // An absent text has no bytes to look at.
+    if (found.found == all_) return taker_.take<true>(text_of, pass);
+    taker_.take<false>(text_of, pass);
+  }
+
+  RowTaker taker_;
+  bool zero_is_no_upstream_;
+  std::vector<std::uint8_t> place_of_;  // By the field's index among the names.
+  WantedKey root_;
+  std::uint32_t all_ = 0;
+  std::uint32_t evidence_ = 0;
+};
+
+// The head's lines as names and texts, for finding out what the fields are.
+struct Sample {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::pair<std::string, std::string>>> lines;  // Name and text.
+};
+
+void collect(ondemand::object object, const std::string& prefix, unsigned depth,
+             std::vector<std::pair<std::string, std::string>>& fields) {
+  for (auto field_or_error : object) {
+    ondemand::field field;
+    std::string_view key;
+    if (std::move(field_or_error).get(field) != simdjson::SUCCESS) return;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS) return;
+    if (key.size() > kKeyMax) continue;
+    const std::string name = prefix + std::string(key);
+    ondemand::json_type type{};
+    if (field.value().type().get(type) != simdjson::SUCCESS) return;
+    if (type == ondemand::json_type::array) continue;
+    if (type == ondemand::json_type::object) {
+      ondemand::object inner;
+      if (depth + 1 < kDepthMax && field.value().get_object().get(inner) == simdjson::SUCCESS) {
+        collect(inner, name + '.', depth + 1, fields);
+      }
+      continue;
+    }
+    std::string_view text;
+    if (text_of_value(field.value()).get(text) != simdjson::SUCCESS) return;
+    fields.emplace_back(name, text);
+  }
+}
+
+Sample sample_of(std::string_view head) {
+  Sample sample;
+  std::set<std::string, std::less<>> known;
+  ondemand::parser parser;
+  while (!head.empty() && sample.lines.size() < kSampleLines) {
+    const std::size_t newline = std::min(head.find('\n'), head.size());
+    const std::string_view line = trimmed(head.substr(0, newline));
+    head.remove_prefix(std::min(newline + 1, head.size()));
+    if (!line.starts_with('{')) continue;
+    const simdjson::padded_string padded(line);
+    ondemand::document document;
+    ondemand::object object;
+    if (parser.iterate(padded).get(document) != simdjson::SUCCESS) continue;
+    if (document.get_object().get(object) != simdjson::SUCCESS) continue;
+    sample.lines.emplace_back();
+    collect(object, "", 0, sample.lines.back());
+    for (const auto& [name, text] : sample.lines.back()) {
+      if (known.size() < kNamesMax && known.insert(name).second) sample.names.push_back(name);
+    }
+  }
+  return sample;
+}
+
+// What wrote the file, where its fields say so: names and units then need no guess.
+struct Origin {
+  std::string_view name;
+  Vantage vantage = Vantage::caller;
+  std::optional<TimeUnit> unit;
+  bool zero_is_no_upstream = false;
+};
+
+Origin known_origin(const Sample& sample, ReadOptions& options) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(sample.names, name) != sample.names.end();
+  };
+  const bool mapped = options.columns.contains("latency");
+  const auto give = [&](const std::string& field, const std::string& name) {
+    if (has(name)) options.columns.try_emplace(field, name);
+  };
+  if (has("DownstreamStatus") && (has("OriginDuration") || has("Duration"))) {
+    const bool attempts = options.level == Level::attempts && has("OriginDuration");
+    give("latency", attempts ? "OriginDuration" : "Duration");
+    give("status", "DownstreamStatus");
+    give("start", "StartUTC");
+    give("backend", "ServiceAddr");
+    give("route", "RequestPath");
+    give("method", "RequestMethod");
+    if (mapped) return {"Traefik", Vantage::proxy, std::nullopt, false};
+    return {attempts ? "Traefik, upstream times" : "Traefik, request times", Vantage::proxy,
+            TimeUnit::nanoseconds, attempts};
+  }
+  if (has("duration") && has("ts") && has("logger") && has("request.uri")) {
+    give("latency", "duration");
+    give("status", "status");
+    give("start", "ts");
+    give("route", "request.uri");
+    give("method", "request.method");
+    if (mapped) return {"Caddy", Vantage::proxy, std::nullopt, false};
+    return {"Caddy", Vantage::proxy, TimeUnit::seconds, false};
+  }
+  return {};
+}
+
+std::vector<RowTexts> texts_by_role(const Sample& sample, const FieldPlan& plan) {
+  std::vector<RowTexts> rows;
+  for (const auto& line : sample.lines) {
+    RowTexts texts;
+    bool any = false;
+    for (std::size_t role = 0; role < kRoleCount; ++role) {
+      if (!plan.fields[role]) continue;
+      const auto found =
+          std::ranges::find(line, plan.fields[role]->name, &std::pair<std::string, std::string>::first);
+      if (found == line.end()) continue;
+      texts[role] = found->second;
+      any = any || role <= static_cast<std::size_t>(Role::ok);
+    }
+    if (any) rows.push_back(texts);
+  }
+  return rows;
+}
+
+// The fields the reader must find: those with a role, and those of --by and --where.
+std::vector<std::pair<std::uint32_t, std::string>> wanted_fields(const std::vector<std::string>& names,
+                                                                 const FieldPlan& plan,
+                                                                 const FieldPicks& picks) {
+  std::set<std::uint32_t> indexes;
+  for (const auto& field : plan.fields) {
+    if (field) indexes.insert(field->index);
+  }
+  if (picks.by()) indexes.insert(*picks.by());
+  for (const FieldPicks::Where& where : picks.wheres()) indexes.insert(where.field);
+  std::vector<std::pair<std::uint32_t, std::string>> wanted;
+  for (const std::uint32_t index : indexes) wanted.emplace_back(index, names[index]);
+  return wanted;
+}
+
+}  // namespace
+
+bool looks_like_ndjson(std::string_view head) {
+  std::size_t objects = 0;
+  std::size_t others = 0;
+  while (!head.empty() && objects + others < 20) {
+    const std::size_t newline = std::min(head.find('\n'), head.size());
+    std::string_view line = trimmed(head.substr(0, newline));
+    head.remove_prefix(std::min(newline + 1, head.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    ++(line.starts_with('{') && line.ends_with('}') && line.size() > 2 ? objects : others);
+  }
+  return objects > others;
+}
+
+Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path, const ReadOptions& given) {
+  const Sample sample = sample_of(head);
+  if (sample.lines.empty()) {
+    return fail(ErrorCode::unreadable_input, fmt::format("{}: holds no line that is a JSON object", path));
+  }
+  ReadOptions options = given;
+  const Origin origin = known_origin(sample, options);
+  auto plan = plan_fields(sample.names, options, path);
+  if (!plan) return std::unexpected(plan.error());
+  plan->unit_by_format = origin.unit;
+  OpenedFormat opened;
+  opened.summary.path = path;
+  opened.summary.format = Format::ndjson;
+  opened.summary.vantage = options.vantage.value_or(origin.vantage);
+  opened.summary.level_is_fixed = !origin.name.starts_with("Traefik,");
+  const std::vector<RowTexts> rows = texts_by_role(sample, *plan);
+  settle_start(*plan, rows, opened.summary.notes);
+  auto rules = RowRules::create(*plan, options, opened.summary.vantage, rows, path);
+  if (!rules) return std::unexpected(rules.error());
+  auto picks = pick_fields(options, sample.names, *plan);
+  if (!picks) return std::unexpected(picks.error());
+  const auto wanted = wanted_fields(sample.names, *plan, *picks);
+  if (wanted.size() > kWantedMax) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}: more than {} fields are asked for", path, kWantedMax));
+  }
+  opened.summary.detail =
+      fmt::format("{}{}fields {}", origin.name, origin.name.empty() ? "" : ", ", in_words(*plan));
+  opened.summary.has_start_times = plan->of(Role::start).has_value();
+  opened.summary.has_connect_times = plan->of(Role::connect).has_value();
+  opened.summary.unit_doubt = rules->unit_doubt();
+  RowTaker taker(std::move(*plan), std::move(*rules), std::move(*picks));
+  opened.reader = std::make_unique<NdjsonReader>(std::move(taker), wanted, origin.zero_is_no_upstream);
+  return opened;
+}
+
+}  // namespace overdue
