@@ -105,9 +105,9 @@ TEST(FieldCases, C13TwentyCallsAreTooFewAndItSaysHowManyItWouldTake) {
 
 TEST(FieldCases, C14AFreezeHidesBehindAClosedLoopUntilItsIntervalIsNamed) {
   std::string log = "start_ms,latency_ms\n";
-  for (int i = 0; i < 120; ++i) log += fmt::format("{},40\n", 1'700'000'000'000 + i * 100);
+  for (int i = 0; i < 120; ++i) log += fmt::format("{},40\n", 1'700'000'000'000 + i * 100LL);
   log += fmt::format("{},12040\n", 1'700'000'000'000 + 12'000);
-  for (int i = 0; i < 159; ++i) log += fmt::format("{},40\n", 1'700'000'000'000 + 24'040 + i * 100);
+  for (int i = 0; i < 159; ++i) log += fmt::format("{},40\n", 1'700'000'000'000 + 24'040 + i * 100LL);
   const Advised seen = advise(log);
   EXPECT_EQ(seen.quantile(0.99, "replies_only_ms"), 40);
   EXPECT_TRUE(seen.doubts("coordinated_omission"));
