@@ -29,7 +29,10 @@ constexpr double constant_exp(double x) {
 constexpr double constant_log(double x) {
   double scaled = x;
   int power = 0;
-  for (; scaled < 0.75; scaled *= 2) --power;
+  while (scaled < 0.75) {
+    scaled *= 2;
+    --power;
+  }
   double y = scaled - 1;
   for (int step = 0; step < 6; ++step) y += scaled * constant_exp(-y) - 1;
   return power * kLn2 + y;
