@@ -334,8 +334,13 @@ void paused_log(std::uint64_t number, double seconds, Log& log) {
     pause.from = kPauseEverySeconds * standard_exponential(random);
     pause.until = pause.from + kPauseMin + (kPauseMax - kPauseMin) * random.uniform();
   }
+  // One draw a call, its bits shared out: replica, lost or not, and which latency.
+  constexpr auto kLostBelow = static_cast<std::uint64_t>(kLostShare * 0x1p40);
   double now = 0;
+  double block_end = seconds / kBlocks;
+  std::uint32_t block = 0;
   while ((now += standard_exponential(random) / kCallsPerSecond) < seconds) {
+    while (now >= block_end && block + 1 < kBlocks) block_end = (++block + 1) * seconds / kBlocks;
     const std::uint64_t bits = random.next();
     Pause& pause = pauses[bits % kReplicas];
     while (pause.until < now) {
@@ -343,8 +348,7 @@ void paused_log(std::uint64_t number, double seconds, Log& log) {
       pause.until = pause.from + kPauseMin + (kPauseMax - kPauseMin) * random.uniform();
     }
     const std::uint64_t which = bits >> (64 - kReferenceBits);
-    const std::uint32_t block = static_cast<std::uint32_t>(now / seconds * kBlocks);
-    if (random.uniform() < kLostShare) {
+    if ((bits >> 2 & 0xff'ffff'ffffU) < kLostBelow) {
       log.give_up(kLimitMs);
     } else if (now < pause.from) {
       log.reply(block, lesson.cell[which]);
