@@ -159,7 +159,7 @@ std::vector<Heap> find_heaps(const EndingTable& table) {
        ++cell) {
     const std::uint64_t count = cells.window(static_cast<std::ptrdiff_t>(cell));
     const double expected = std::max(static_cast<double>(cells.larger_neighbour(cell)), kNeighbourMin);
-    if (count * 2 < replies.count && stands_out(count, expected)) candidates.push_back({cell, count});
+    if (stands_out(count, expected)) candidates.push_back({cell, count});
   }
   std::ranges::stable_sort(candidates, std::greater<>{}, &Pile::count);
   std::vector<Heap> heaps;

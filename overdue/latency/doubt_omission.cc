@@ -19,7 +19,8 @@ struct Stretch {
   WallTime to{};
 };
 
-// The union of the intervals longer than `longer_than`, in order and apart, cut at the end of the log.
+// The union of the intervals longer than `longer_than`, in order and apart. Cut at the end of the log, which
+// no interval passes but one whose end does not fit a WallTime.
 std::vector<Stretch> union_of(std::span<const Measurement::Interval> intervals, Duration longer_than,
                               WallTime end) {
   std::vector<Stretch> stretches;

@@ -30,7 +30,7 @@ struct Change {
   std::uint32_t after = 0;
 };
 // `cells`: waited calls by bucket, of consecutive stretches of time, all in one mapping, in which
-// `nanoseconds` gives a bucket's middle.
+// `middle_of` gives a bucket's middle.
 std::optional<Change> find_change(std::span<const SparseCounts> cells, Duration (*middle_of)(std::uint32_t));
 
 // Do late calls come together? Pearson's X over seconds against what independent calls would give, z > 3.5
@@ -50,9 +50,9 @@ std::optional<Bursts> find_bursts(std::span<const LateOfCalls> cells);
 
 // Do replies pile up at one latency? Windows of 3 cells of 1/32 octave against the larger of the two windows
 // a cell away on either side: at least 10 and 3 times as many, Poisson P < 1e-7. Finds 1 % heaped at 200 ms
-// in all logs of 10,000 calls. Two rules of ours beside: only above the median and with less than half of the
-// replies, since the bulk of a fast service is a heap of its own; and only where a window is at least 4 ticks
-// of the log's clock wide, else whole milliseconds look like heaps. False alarms 0.7 % at most.
+// in all logs of 10,000 calls. Two rules of ours beside: only above the median, since the bulk of a fast
+// service is a heap of its own; and only where a window is at least 2 ticks of the log's clock wide, else
+// whole milliseconds look like heaps. False alarms 0.7 % at most.
 struct Heap {
   Duration at{};  // The middle one of the replies in the window.
   std::uint64_t count = 0;
