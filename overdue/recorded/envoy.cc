@@ -145,8 +145,8 @@ class EnvoyRows {
 
   std::uint16_t route_of() {
     if (!line_.has(EnvoyLine::path)) return 0;
-    const std::string_view path = RouteText::without_query(line_[EnvoyLine::path]);
-    return routes_.id_of(path, [&] { return sink_.names.routes.id_of(route_text_.of_path(path)); });
+    const std::string_view route = route_text_.of(line_[EnvoyLine::path]);
+    return routes_.id_of(route, [&] { return sink_.names.routes.id_of(route); });
   }
 
   static constexpr Duration kLongest = std::chrono::hours(24 * 366);

@@ -1,10 +1,13 @@
 #include "overdue/recorded/nginx_format.h"
 
 #include <algorithm>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include <fmt/format.h>
-
-#include "overdue/recorded/find_literal.h"
 
 namespace overdue {
 namespace {
@@ -138,6 +141,20 @@ const char* end_of_list(const char* at, const char* end) {
   }
 }
 
+// Every separator of a list has a blank. Almost all values are short: 16 bytes are looked at at once.
+bool has_separator(const char* at, const char* end, const char* readable_end) {
+#if defined(__SSE2__)
+  if (end - at <= 16 && readable_end - at >= 16) {
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const auto blanks = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(text, _mm_set1_epi8(' '))));
+    return (blanks & ((1U << (end - at)) - 1)) != 0;
+  }
+#else
+  (void)readable_end;
+#endif
+  return at != end && std::memchr(at, ' ', static_cast<std::size_t>(end - at)) != nullptr;
+}
+
 bool is_list_field(NginxField field) { return field >= NginxField::upstream_addr; }
 
 bool behind_odd_backslashes(const char* begin, const char* at) {
@@ -161,7 +178,7 @@ NginxField nginx_field_of(std::string_view variable) {
 void NginxFormat::add_variable(std::string_view name, const std::vector<std::string>& asked) {
   Step step;
   const NginxField field = nginx_field_of(name);
-  step.list = is_list_field(field) || name.starts_with("upstream_");
+  step.upstream = is_list_field(field) || name.starts_with("upstream_");
   if (field != NginxField::skip && !has(field)) {
     step.slot = static_cast<std::uint8_t>(field);
     present_[step.slot] = true;
@@ -176,7 +193,7 @@ void NginxFormat::add_variable(std::string_view name, const std::vector<std::str
     // Two variables with nothing between them cannot be told apart: one value, known by the one we need more
     // ($host$request_uri is a uri with a host before it).
     if (steps_.back().slot == 0) steps_.back().slot = step.slot;
-    steps_.back().list = false;
+    steps_.back().upstream = false;
     return;
   }
   steps_.push_back(std::move(step));
@@ -189,13 +206,14 @@ void NginxFormat::merge_skipped() {
   std::vector<Step> merged;
   std::string between;
   for (Step& step : steps_) {
-    const bool can = escaped_ && !merged.empty() && merged.back().slot == 0 && step.slot == 0 && !step.list &&
-                     !merged.back().list && step.literal.size() >= 2 && step.literal.front() == '"';
+    const bool can = escaped_ && !merged.empty() && merged.back().slot == 0 && step.slot == 0 &&
+                     !step.upstream && !merged.back().upstream && step.literal.size() >= 2 &&
+                     step.literal.text().front() == '"';
     if (can) {
-      between += merged.back().literal;
+      between += merged.back().literal.text();
       between += '\1';  // Where the value stands.
-      const std::string with_next = between + step.literal;
-      if (with_next.find(step.literal) == between.size()) {
+      const std::string with_next = between + step.literal.text();
+      if (with_next.find(step.literal.text()) == between.size()) {
         merged.back() = std::move(step);
         continue;
       }
@@ -221,7 +239,12 @@ Result<NginxFormat> NginxFormat::compile(std::string_view log_format, const std:
       while (end < rest.size() && is_name(rest[end])) ++end;
     }
     if (end == begin || (braced && (end == rest.size() || rest[end] != '}'))) {
-      (format.steps_.empty() ? format.first_literal_ : format.steps_.back().literal) += rest.front();
+      if (format.steps_.empty()) {
+        format.first_literal_ += rest.front();
+      } else {
+        Literal& literal = format.steps_.back().literal;
+        literal = Literal(literal.text() + rest.front());
+      }
       rest.remove_prefix(1);
       continue;
     }
@@ -234,11 +257,10 @@ Result<NginxFormat> NginxFormat::compile(std::string_view log_format, const std:
   }
   format.merge_skipped();
   for (Step& step : format.steps_) {
-    step.may_be_escaped = format.escaped_ && step.literal.starts_with('"');
+    step.may_be_escaped = format.escaped_ && step.literal.text().starts_with('"');
     // A list can only be read by its grammar where a space or comma ends it; else its literal does.
-    const std::string_view literal = step.literal;
-    step.list =
-        step.list && (literal.empty() || literal.starts_with(' ') || literal == "," || literal == ", ");
+    const std::string_view literal = step.literal.text();
+    step.list = step.upstream && (literal.empty() || literal.starts_with(' ') || literal == ",");
     step.request = step.slot == static_cast<std::size_t>(NginxField::request) && literal.starts_with(' ');
     if (step.slot == static_cast<std::size_t>(NginxField::time_local)) step.length_min = kTimeLocalLength;
   }
@@ -273,6 +295,7 @@ std::optional<std::size_t> NginxFormat::slot_of(std::string_view variable) const
 
 bool NginxFormat::split_labelled(std::string_view line, NginxLine& out) const {
   out = NginxLine{};
+  out.may_have_lists = true;
   std::size_t fields = 0;
   while (true) {
     const std::size_t tab = line.find('\t');
@@ -286,32 +309,52 @@ bool NginxFormat::split_labelled(std::string_view line, NginxLine& out) const {
   }
 }
 
+const char* NginxFormat::end_of(const Step& step, const char* at, const char* end, const char* readable_end,
+                                bool& lists) {
+  const Literal& literal = step.literal;
+  if (literal.empty()) {
+    if (!step.list) return end;
+    const char* const stop = end_of_list(at, end);
+    lists = lists || has_separator(at, stop, readable_end);
+    return stop;
+  }
+  const char* from = at;
+  if (step.length_min != 0 && end - at > step.length_min) from = at + step.length_min;
+  if (step.request) {
+    static const Literal kProtocol(" HTTP/");
+    const char* const protocol = kProtocol.find(at, end, readable_end);
+    if (protocol != nullptr) from = protocol + 1;
+  }
+  const char* stop = literal.find(from, end, readable_end);
+  while (stop != nullptr) {
+    const bool escaped =
+        step.may_be_escaped && stop > at && stop[-1] == '\\' && behind_odd_backslashes(at, stop);
+    // The blank of ", " and the first of " : " belong to the list.
+    const bool within =
+        step.list && stop > at &&
+        (stop[-1] == ',' || std::string_view(stop, static_cast<std::size_t>(end - stop)).starts_with(" : ") ||
+         (stop[-1] == ':' && stop - at > 1 && stop[-2] == ' ') ||
+         std::string_view(stop, static_cast<std::size_t>(end - stop)).starts_with(", "));
+    if (!escaped && !within) break;
+    stop = literal.find(stop + 1, end, readable_end);
+  }
+  if (stop != nullptr && step.upstream && !lists) lists = has_separator(at, stop, readable_end);
+  return stop;
+}
+
 bool NginxFormat::split(std::string_view line, const char* readable_end, NginxLine& out) const {
   if (labelled_) return split_labelled(line, out);
   if (!line.starts_with(first_literal_)) return false;
   const char* at = line.data() + first_literal_.size();
   const char* const end = line.data() + line.size();
+  bool lists = false;
   for (const Step& step : steps_) {
-    const char* stop = end;
-    const std::string_view literal = step.literal;
-    if (step.list) {
-      stop = end_of_list(at, end);
-      if (!std::string_view(stop, static_cast<std::size_t>(end - stop)).starts_with(literal)) return false;
-    } else if (!literal.empty()) {
-      const char* from = at + std::min<std::ptrdiff_t>(step.length_min, end - at);
-      if (step.request) from = find_literal(at, end, readable_end, " HTTP/");
-      if (from == nullptr) from = at;
-      stop = find_literal(from + (step.request && from != at ? 1 : 0), end, readable_end, literal);
-      if (step.may_be_escaped) {
-        while (stop != nullptr && stop > at && stop[-1] == '\\' && behind_odd_backslashes(at, stop)) {
-          stop = find_literal(stop + 1, end, readable_end, literal);
-        }
-      }
-      if (stop == nullptr) return false;
-    }
+    const char* const stop = end_of(step, at, end, readable_end, lists);
+    if (stop == nullptr) return false;
     out.values[step.slot] = std::string_view(at, static_cast<std::size_t>(stop - at));
-    at = stop + literal.size();
+    at = stop + step.literal.size();
   }
+  out.may_have_lists = lists;
   return at == end;
 }
 

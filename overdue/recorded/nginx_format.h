@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "overdue/base/result.h"
+#include "overdue/recorded/find_literal.h"
 
 namespace overdue {
 
@@ -34,6 +35,8 @@ inline constexpr std::size_t kNginxAskedMax = 16;
 // The fields of one line as they stand there, empty where the line has none.
 struct NginxLine {
   std::array<std::string_view, kNginxKnownFields + kNginxAskedMax> values;
+
+  bool may_have_lists = false;  // Of upstreams; if not, there is at most one.
 
   std::string_view operator[](NginxField field) const { return values[static_cast<std::size_t>(field)]; }
 };
@@ -67,14 +70,18 @@ class NginxFormat {
 
  private:
   struct Step {
+    bool upstream = false;  // Its value may be a list.
     std::uint8_t slot = 0;
     std::uint8_t length_min = 0;  // $time_local holds a blank: its literal comes after that many bytes.
     bool request = false;         // Not in quotes: its literal comes after " HTTP/".
     bool list = false;            // Read by the grammar of upstream lists.
     bool may_be_escaped = false;  // The literal begins with a quote: one behind a backslash is not it.
-    std::string literal;          // What follows the variable; empty: the rest of the line.
+    Literal literal;              // What follows the variable; empty: the rest of the line.
   };
 
+  // Where the value of `step` that begins at `at` ends, or nullptr.
+  static const char* end_of(const Step& step, const char* at, const char* end, const char* readable_end,
+                            bool& lists);
   void add_variable(std::string_view name, const std::vector<std::string>& asked);
   void merge_skipped();
   bool split_labelled(std::string_view line, NginxLine& out) const;

@@ -19,6 +19,18 @@ bool given(std::string_view value) { return value.data() != nullptr; }
 // Nothing where it is no time, or longer than any request lives: sums of such would leave the clock's range.
 std::optional<Duration> seconds_of(std::string_view text) {
   constexpr Duration kLongest = 24h * 366;
+  if (text.size() == 5 && text[1] == '.') [[likely]] {
+    const auto digit = [&](std::size_t at) {
+      return static_cast<unsigned>(static_cast<unsigned char>(text[at])) - '0';
+    };
+    const unsigned whole = digit(0);
+    const unsigned tenths = digit(2);
+    const unsigned hundredths = digit(3);
+    const unsigned thousandths = digit(4);
+    if (whole <= 9 && tenths <= 9 && hundredths <= 9 && thousandths <= 9) {
+      return Duration(std::int64_t{whole * 1000 + tenths * 100 + hundredths * 10 + thousandths} * 1'000'000);
+    }
+  }
   const auto value = duration_text(text, TimeUnit::seconds);
   return value && *value <= kLongest ? value : std::nullopt;
 }
@@ -100,8 +112,8 @@ std::uint16_t NginxRows::route_of(const NginxLine& line, Call& call) {
     if (!given(target)) target = request.target;
   }
   if (!given(target) || target.empty()) return 0;
-  const std::string_view path = RouteText::without_query(target);
-  return routes_.id_of(path, [&] { return sink_.names.routes.id_of(route_text_.of_path(path)); });
+  const std::string_view route = route_text_.of(target);
+  return routes_.id_of(route, [&] { return sink_.names.routes.id_of(route); });
 }
 
 void NginxRows::add(const NginxLine& line, std::uint64_t line_number) {
@@ -176,19 +188,16 @@ void NginxRows::add_attempts(const NginxLine& line, const Call& call) {
 bool NginxRows::read_upstreams(const NginxLine& line) {
   const std::string_view time = line[NginxField::response_time];
   const std::string_view address = line[NginxField::upstream_addr];
-  if (!has_blank(time) && !has_blank(address)) [[likely]] {
+  if (!line.may_have_lists) [[likely]] {
     upstream_count_ = 1;
-    upstreams_[0] = Upstream{address,
-                             line[NginxField::upstream_status],
-                             time,
-                             line[NginxField::connect_time],
-                             line[NginxField::header_time],
-                             {},
-                             false};
-    if (has_blank(upstreams_[0].status)) {
-      set_aside("upstream lists of different lengths");
-      return false;
-    }
+    Upstream& only = upstreams_[0];
+    only.address = address;
+    only.status = line[NginxField::upstream_status];
+    only.time = time;
+    only.connect = line[NginxField::connect_time];
+    only.header = line[NginxField::header_time];
+    only.elapsed.reset();
+    only.redirect_follows = false;
   } else if (!read_lists(line)) {
     return false;
   }
@@ -255,7 +264,7 @@ NginxRows::Judged NginxRows::judge(const Upstream& upstream, bool last, const Ng
     if (call.elapsed) return {Ending::abandoned, std::max(*call.elapsed - used, Duration(0))};
     return {Ending::abandoned, elapsed && *elapsed > 0s ? elapsed : std::nullopt};
   }
-  if (is_group_name(upstream.address) && (!answered || status >= 500)) return {Ending::refused, elapsed};
+  if ((!answered || status >= 500) && is_group_name(upstream.address)) return {Ending::refused, elapsed};
   if (!answered) {
     if (own_status) return {Ending::reset, elapsed};
     return {upstream.redirect_follows ? Ending::replied : Ending::rejected, elapsed};

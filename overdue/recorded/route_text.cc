@@ -8,24 +8,33 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_id(std::string_view segment) {
-  std::size_t digits = 0;
-  bool hexadecimal = true;
-  bool word = true;
-  for (const char c : segment) {
-    if (is_digit(c)) {
-      ++digits;
-      continue;
-    }
+// What is known of a segment from its characters so far.
+class Segment {
+ public:
+  void see(char c) {
+    ++size_;
     const char lower = static_cast<char>(c | 0x20);
-    hexadecimal = hexadecimal && ((lower >= 'a' && lower <= 'f') || c == '-');
-    word = word && ((lower >= 'a' && lower <= 'z') || c == '-' || c == '_');
+    if (is_digit(c)) {
+      ++digits_;
+    } else if (lower >= 'a' && lower <= 'z') {
+      hexadecimal_ = hexadecimal_ && lower <= 'f';
+    } else {
+      hexadecimal_ = hexadecimal_ && c == '-';
+      word_ = word_ && (c == '-' || c == '_');
+    }
   }
-  if (digits == 0) return false;
-  if (digits == segment.size()) return true;
-  if (hexadecimal && segment.size() >= 8) return true;
-  return word && segment.size() >= 16 && digits >= 4;
-}
+  bool is_id() const {
+    if (digits_ == 0) return false;
+    if (digits_ == size_ || (hexadecimal_ && word_ && size_ >= 8)) return true;
+    return word_ && size_ >= 16 && digits_ >= 4;
+  }
+
+ private:
+  std::size_t size_ = 0;
+  std::size_t digits_ = 0;
+  bool hexadecimal_ = true;
+  bool word_ = true;
+};
 
 }  // namespace
 
@@ -47,19 +56,23 @@ std::string_view RouteText::of(std::string_view target) { return of_path(without
 std::string_view RouteText::of_path(std::string_view path) {
   path = path.substr(0, kLengthMax);
   if (std::none_of(path.begin(), path.end(), is_digit)) return path;
+  constexpr std::string_view kId = ":id";
   std::size_t used = 0;
-  const auto put = [&](std::string_view text) {
-    const std::size_t size = std::min(text.size(), buffer_.size() - used);
-    std::copy_n(text.data(), size, buffer_.data() + used);
-    used += size;
-  };
-  while (!path.empty()) {
-    const std::size_t slash = path.find('/');
-    const std::string_view segment = path.substr(0, slash);
-    put(is_id(segment) ? std::string_view(":id") : segment);
-    if (slash == std::string_view::npos) break;
-    put("/");
-    path.remove_prefix(slash + 1);
+  std::size_t segment_start = 0;
+  Segment segment;
+  for (std::size_t at = 0; at <= path.size(); ++at) {
+    if (at < path.size() && path[at] != '/') {
+      segment.see(path[at]);
+      buffer_[used++] = path[at];
+      continue;
+    }
+    if (segment.is_id()) {
+      used = segment_start;
+      for (const char c : kId) buffer_[used++] = c;
+    }
+    if (at < path.size()) buffer_[used++] = '/';
+    segment_start = used;
+    segment = {};
   }
   return {buffer_.data(), used};
 }

@@ -23,7 +23,7 @@ class RouteText {
   static std::string_view without_query(std::string_view target);
 
  private:
-  std::array<char, kLengthMax> buffer_{};
+  std::array<char, 3 * kLengthMax> buffer_{};  // A one-digit segment grows to three characters.
 };
 
 // "GET /path HTTP/1.1" into its method and target; both empty where it is no request line ("-", binary
