@@ -17,6 +17,13 @@ std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
 
 }  // namespace
 
+void LatencyHistogram::add_slowly(Duration value, std::uint64_t count) {
+  if (count == 0) return;
+  make_room(value);
+  std::uint64_t& counter = counts_[bucket_of(value) - first_];
+  counter = saturating_sum(counter, count);
+}
+
 void LatencyHistogram::make_room(Duration value) {
   OVERDUE_CHECK(value >= Duration(0));
   const std::uint32_t bucket = bucket_of(value);
@@ -25,6 +32,9 @@ void LatencyHistogram::make_room(Duration value) {
         was_empty ? bucket : std::max(bucket, bucket_of(max_)));
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
+  covered_from_ = static_cast<std::uint64_t>(min_.count());
+  const std::uint64_t last = std::min(static_cast<std::uint64_t>(max_.count()), kValueMax);
+  covered_count_ = covered_from_ <= last ? last - covered_from_ + 1 : 0;
 }
 
 void LatencyHistogram::cover(std::uint32_t first, std::uint32_t last) {
@@ -73,7 +83,7 @@ std::uint32_t LatencyHistogram::bucket_at(Quantile q) const {
   std::uint64_t seen = 0;
   for (std::size_t index = 0; index < counts_.size(); ++index) {
     seen = saturating_sum(seen, counts_[index]);
-    if (seen >= rank) return first_ + static_cast<std::uint32_t>(index);
+    if (seen >= rank) return static_cast<std::uint32_t>(first_ + index);
   }
   check_failed("a rank lies within the count");
 }
@@ -184,8 +194,8 @@ std::string LatencyHistogram::serialise() const {
   if (used > 0) {
     append_varint(bytes, static_cast<std::uint64_t>(min_.count()));
     append_varint(bytes, static_cast<std::uint64_t>((max_ - min_).count()));
-    std::uint32_t next = bucket_of(min_);
-    for (std::uint32_t index = 0; index < counts_.size(); ++index) {
+    std::uint64_t next = bucket_of(min_);
+    for (std::uint64_t index = 0; index < counts_.size(); ++index) {
       if (counts_[index] == 0) continue;
       append_varint(bytes, first_ + index - next);
       append_varint(bytes, counts_[index]);

@@ -31,10 +31,8 @@ class LatencyHistogram {
 
   // Requires: value >= 0.
   static constexpr std::uint32_t bucket_of(Duration value) {
-    const std::uint64_t ns = std::min(static_cast<std::uint64_t>(value.count()), kValueMax);
-    // The bit below the first octave keeps the shift at 0 there, without a branch.
-    const auto shift = static_cast<unsigned>(std::bit_width(ns | kBucketsPerOctave)) - (kBitsPerOctave + 1);
-    return shift * kBucketsPerOctave + static_cast<std::uint32_t>(ns >> shift);
+    return static_cast<std::uint32_t>(
+        bucket_within(std::min(static_cast<std::uint64_t>(value.count()), kValueMax)));
   }
   static constexpr Duration low_of(std::uint32_t bucket) {
     if (bucket < 2 * kBucketsPerOctave) return Duration(bucket);
@@ -53,15 +51,15 @@ class LatencyHistogram {
 
   // Requires: value >= 0.
   void add(Duration value, std::uint64_t count = 1) {
-    if (value < min_ || value > max_) [[unlikely]] {
-      if (count == 0) return;
-      make_room(value);
-    }
-    // A bucket between those of min_ and max_ has its counter, so the two comparisons are the bounds check as
-    // well.
-    std::uint64_t& counter = counts_[bucket_of(value) - first_];
-    if (__builtin_add_overflow(counter, count, &counter)) [[unlikely]]
-      counter = kCountMax;
+    const auto ns = static_cast<std::uint64_t>(value.count());
+    // One comparison: neither a new least nor greatest latency, nor past the last bucket, and it has its
+    // counter.
+    if (ns - covered_from_ >= covered_count_) [[unlikely]]
+      return add_slowly(value, count);
+    std::uint64_t& counter = counts_[bucket_within(ns) - first_];
+    if (counter > kCountMax - count) [[unlikely]]
+      return add_slowly(value, count);
+    counter += count;
   }
   void merge(const LatencyHistogram& other);
 
@@ -72,7 +70,7 @@ class LatencyHistogram {
   // A counter, or their sum, has reached its maximum: counts and ranks are lower bounds then.
   bool saturated() const;
   std::uint64_t count_at(std::uint32_t bucket) const {
-    const std::uint32_t index = bucket - first_;
+    const std::uint64_t index = bucket - first_;
     return index < counts_.size() ? counts_[index] : 0;
   }
 
@@ -91,13 +89,25 @@ class LatencyHistogram {
  private:
   static constexpr std::uint64_t kCountMax = std::numeric_limits<std::uint64_t>::max();
 
+  // Requires: ns <= kValueMax.
+  static constexpr std::uint64_t bucket_within(std::uint64_t ns) {
+    // The bit below the first octave keeps the shift at 0 there, without a branch.
+    const auto highest_bit = 63U ^ static_cast<unsigned>(std::countl_zero(ns | kBucketsPerOctave));
+    const unsigned shift = highest_bit - kBitsPerOctave;
+    return (std::uint64_t{shift} << kBitsPerOctave) + (ns >> shift);
+  }
+
+  void add_slowly(Duration value, std::uint64_t count);
   void make_room(Duration value);
   void cover(std::uint32_t first, std::uint32_t last);
 
   std::vector<std::uint64_t> counts_;  // From the bucket of min_ to that of max_.
-  std::uint32_t first_ = 0;
-  Duration min_ = Duration::max();  // min_ > max_: nothing counted yet, every value is outside.
+  std::uint64_t first_ = 0;
+  Duration min_ = Duration::max();
   Duration max_ = Duration(-1);
+  // The latencies from min_ to max_ as far as the buckets go; none while nothing is counted.
+  std::uint64_t covered_from_ = 0;
+  std::uint64_t covered_count_ = 0;
 };
 
 }  // namespace overdue
