@@ -73,8 +73,8 @@ class ReplicaDoubts {
   }
 
   static std::string slow_figures(const ReplicaRow& row) {
-    if (!row.times_fleet_median) return fmt::format("slow: median {}", shown(row.median));
-    return fmt::format("slow: median {}, {:.1f} times the fleet's", shown(row.median),
+    if (!row.times_fleet_median) return fmt::format("slow, median {}", shown(row.median));
+    return fmt::format("slow, median {}, {:.1f} times the fleet's", shown(row.median),
                        *row.times_fleet_median);
   }
 
@@ -86,18 +86,19 @@ class ReplicaDoubts {
     } else if (left_out) {
       consequence = "Left out; counted in, there would be no timeout to advise.";
     }
-    raise("slow_replica", "{} {}. {} Mend or eject it.", names, figures, consequence);
+    raise("slow_replica", "{}: {}. {} Mend or eject it.", names, figures, consequence);
   }
 
   void failing_replica() {
     const ReplicaRow* first = nullptr;
     const std::string names = names_where([](const ReplicaRow& row) { return row.failing; }, &first);
     if (first == nullptr) return;
+    const std::string whose = names == first->name ? "its attempts" : "the attempts of " + first->name;
     raise("failing_replica",
-          "{}: {} of {} attempts of {} were rejected, reset or refused, far more than of the others'. Left "
-          "out; fast "
-          "failures are no fast replies. Mend or eject it.",
-          names, format_rate(first->failure_rate), format_count(first->attempts), first->name);
+          "{}: {} of {} ({}) were rejected, reset or refused, far more than of the others'. Left out; fast "
+          "failures are "
+          "no fast replies. Mend or eject it.",
+          names, format_rate(first->failure_rate), whose, format_count(first->attempts));
   }
 
   const DoubtContext& context_;  // With a comparison.

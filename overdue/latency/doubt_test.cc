@@ -181,7 +181,7 @@ TEST(FindDoubts, NamesTheSlowReplicaAndWhatItCosts) {
     context.pooled = 2700ms;
     if (factor == 8.0) {
       const std::string text = text_of(measurement, context, "slow_replica");
-      EXPECT_THAT(text, HasSubstr("10.0.0.4 slow: median 6"));
+      EXPECT_THAT(text, HasSubstr("10.0.0.4: slow, median 6"));
       EXPECT_THAT(text, HasSubstr("counted in, the timeout would be 2.7 s"));
       EXPECT_THAT(left_out_names(measurement, comparison), ElementsAre("10.0.0.4"));
     } else {
@@ -227,7 +227,7 @@ TEST(FindDoubts, FindsTheCallsAFrozenClosedLoopDidNotSend) {
   ASSERT_EQ(rows.rows.size(), 280U);
   DoubtContext context;
   EXPECT_THAT(text_of(rows.measure(), context, "coordinated_omission"),
-              HasSubstr("During 1 long calls, 12 s in all, 0 calls started where 121 were due"));
+              HasSubstr("During 1 long call, 12 s in all, 0 calls started where 121 were due"));
   context.filled_in = true;
   EXPECT_THAT(codes(rows.measure(), context), Not(Contains("coordinated_omission")));
 

@@ -126,12 +126,12 @@ class TimeDoubts {
                                       .last_end = *measurement_.last_end()});
     if (!found) return;
     raise("coordinated_omission",
-          "During {} long calls, {} in all, {} calls started where {:.0f} were due: the client waited for "
+          "During {} long {}, {} in all, {} calls started where {:.0f} were due: the client waited for "
           "answers before "
           "it sent more, so the slow time is under-counted. If it meant to call at a fixed rate, "
           "--expected-interval counts the missing ones.",
-          format_count(found->long_calls), shown(found->stood_still), format_count(found->started),
-          found->expected);
+          format_count(found->long_calls), found->long_calls == 1 ? "call" : "calls",
+          shown(found->stood_still), format_count(found->started), found->expected);
   }
 
   template <typename CountOf>
