@@ -216,7 +216,7 @@ OrderedQuantile lower_median(std::vector<OrderedQuantile> quantiles) {
 
 class FleetComparison {
  public:
-  explicit FleetComparison(const FleetCalls& fleet) : fleet_(fleet), ranking_(rank_fleet(fleet)) {
+  explicit FleetComparison(const FleetCalls& fleet) : ranking_(rank_fleet(fleet)) {
     result_.limit = fleet.limit;
     std::size_t block_count = 1;
     for (const ReplicaCalls& replica : fleet.replicas)
@@ -385,7 +385,6 @@ class FleetComparison {
     if (result_.left_out.size() == result_.rows.size()) result_.left_out.clear();
   }
 
-  const FleetCalls& fleet_;
   Ranking ranking_;
   bool by_time_ = false;
   std::vector<Member> members_;
