@@ -47,18 +47,25 @@ TEST(BlockInflation, IsTheLargestExcessOfTheStretchesThatStandOut) {
   EXPECT_NEAR(inflation.effective_late_calls, 20 / inflation.vif, 1e-12);
 }
 
+// Every second block empty: joining two gives the dense ones again, and single ones are the same.
 TEST(BlockInflation, EmptyBlocksBetweenSayNothing) {
   std::vector<BlockTail> dense(16, {.replied = 100, .late = 0});
-  dense[3].late = dense[4].late = dense[11].late = 10;
+  dense[3].late = dense[11].late = 10;
   std::vector<BlockTail> sparse;
   for (const BlockTail& block : dense) {
     sparse.push_back(block);
-    sparse.insert(sparse.end(), 7, {});  // Seven empty ones, so joining 8 gives the dense blocks again.
+    sparse.push_back({});
   }
-  std::vector<BlockTail> only_first = dense;
-  EXPECT_GT(block_inflation(sparse).vif, 1.0);
+  EXPECT_GT(block_inflation(dense).vif, 1.0);
+  EXPECT_NEAR(block_inflation(sparse).vif, block_inflation(dense).vif, 1e-12);
   EXPECT_EQ(block_inflation(sparse).blocks_with_replies, 16U);
-  EXPECT_LE(block_inflation(sparse).vif, block_inflation(only_first).vif);
+}
+
+TEST(BlockInflation, AnUnevenDayWithEmptyHoursIsNoDependence) {
+  std::vector<BlockTail> blocks(200);
+  for (std::size_t i = 0; i < 8; ++i) blocks[i * 16] = {.replied = 1000, .late = i % 2 == 0 ? 14U : 6U};
+  // v = 8/7 * 8 * 16 / (8000 p (1 - p)) = 1.85 on 7 degrees: within chance. Of 200 blocks it would not be.
+  EXPECT_EQ(block_inflation(blocks).vif, 1.0);
 }
 
 TEST(BlockInflation, AllLateOrNoneLateIsNoEvidence) {

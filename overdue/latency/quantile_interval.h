@@ -50,7 +50,7 @@ double effective_replies_before(const SurvivalCurve& curve, std::size_t row, std
 
 // A quantile of what callers waited. Each optional that is empty has its reason in the field beside it.
 struct QuantileOfAll {
-  Quantile quantile{};
+  Quantile quantile;
   std::optional<Duration>
       replies_only;  // Plain rank over the replies: the dashboard's. None without replies.
   std::optional<Duration>

@@ -444,7 +444,8 @@ TEST(AbandonmentRange, GivesBothEndsWhereCallersWhoLeftCouldDecide) {
 }
 
 TEST(AbandonmentRange, AFewWhoLeftDoNotMatter) {
-  const EndingTable table = evenly_replied(4000, 100us, {{100ms, Ending::abandoned, 30}});
+  const EndingTable table =
+      evenly_replied(4000, 100us, {{100ms, Ending::abandoned, 30}, {500ms, Ending::abandoned, 10}});
   EXPECT_FALSE(advise(table, 0.01).abandonment.matters);
   EXPECT_EQ(advise(table, 0.01).abandonment.abandoned_before, 30U);
 }

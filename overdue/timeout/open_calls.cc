@@ -121,7 +121,7 @@ OpenCalls judge_open_calls(const SurvivalCurve& curve, double accept_false) {
 std::string describe(const OpenCalls& open) {
   const std::string wait = format_duration(open.longest_wait);
   if (open.open_calls == 0) return fmt::format("no call was still open after the longest wait of {}", wait);
-  const std::string seen = fmt::format(
+  std::string seen = fmt::format(
       "{} calls were open after {}; of {} still waiting at {}, {} replied in the last half of the wait",
       format_count(open.open_calls), wait, format_count(open.last_half.watched),
       format_duration(open.last_half.from), format_count(open.last_half.replies));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "overdue/latency/test_tables.h"
 
 namespace overdue {
@@ -40,6 +42,18 @@ TEST(OpenCalls, WhatEndsAfterTheLongestWaitCountsAsOpen) {
       0.01);
   EXPECT_EQ(open.open_calls, 7U);
   EXPECT_NEAR(open.open_share, 7.0 / 107, 1e-12);
+}
+
+TEST(OpenCalls, LooksAtTheLastHalfAndTheLastFifth) {
+  const OpenCalls open = judge(evenly_replied(1000, 1ms), 0.01);
+  EXPECT_EQ(open.last_half.from, 500ms);
+  EXPECT_EQ(open.last_half.watched, 500U);
+  EXPECT_EQ(open.last_fifth.from, 800ms);
+  EXPECT_EQ(open.last_fifth.watched, 200U);
+  EXPECT_EQ(open.last_fifth.replies, 200U);
+  EXPECT_NEAR(open.last_fifth.open, 0.2, 1e-12);
+  EXPECT_NEAR(open.tail_least, 4 * 0.2 * std::pow(0.05, 1.0 / 200),
+              1e-9);  // All of 200, Clopper and Pearson.
 }
 
 TEST(OpenCalls, SaysWhatItSawInWords) {
