@@ -155,6 +155,10 @@ bool has_separator(const char* at, const char* end, const char* readable_end) {
   return at != end && std::memchr(at, ' ', static_cast<std::size_t>(end - at)) != nullptr;
 }
 
+bool is_redirect(const char* at, const char* end) {
+  return end - at >= 3 && at[0] == ' ' && at[1] == ':' && at[2] == ' ';
+}
+
 bool is_list_field(NginxField field) { return field >= NginxField::upstream_addr; }
 
 bool behind_odd_backslashes(const char* begin, const char* at) {
@@ -263,6 +267,8 @@ Result<NginxFormat> NginxFormat::compile(std::string_view log_format, const std:
     step.list = step.upstream && (literal.empty() || literal.starts_with(' ') || literal == ",");
     step.request = step.slot == static_cast<std::size_t>(NginxField::request) && literal.starts_with(' ');
     if (step.slot == static_cast<std::size_t>(NginxField::time_local)) step.length_min = kTimeLocalLength;
+    step.plain = !literal.empty() && !step.request && !step.may_be_escaped && step.length_min == 0 &&
+                 (!step.list || literal.starts_with(' '));
   }
   return format;
 }
@@ -318,6 +324,14 @@ const char* NginxFormat::end_of(const Step& step, const char* at, const char* en
     lists = lists || has_separator(at, stop, readable_end);
     return stop;
   }
+  if (step.plain) {
+    const char* const stop = literal.near(at, end, readable_end);
+    // Where a blank ends it no blank is within; a list's blank follows a comma or is followed by a colon.
+    if (stop != nullptr && (!step.list || (stop > at && stop[-1] != ',' && !is_redirect(stop, end)))) {
+      if (step.upstream && !step.list && !lists) lists = has_separator(at, stop, readable_end);
+      return stop;
+    }
+  }
   const char* from = at;
   if (step.length_min != 0 && end - at > step.length_min) from = at + step.length_min;
   if (step.request) {
@@ -332,8 +346,7 @@ const char* NginxFormat::end_of(const Step& step, const char* at, const char* en
     // The blank of ", " and the first of " : " belong to the list.
     const bool within =
         step.list && stop > at &&
-        (stop[-1] == ',' || std::string_view(stop, static_cast<std::size_t>(end - stop)).starts_with(" : ") ||
-         (stop[-1] == ':' && stop - at > 1 && stop[-2] == ' ') ||
+        (stop[-1] == ',' || is_redirect(stop, end) || (stop[-1] == ':' && stop - at > 1 && stop[-2] == ' ') ||
          std::string_view(stop, static_cast<std::size_t>(end - stop)).starts_with(", "));
     if (!escaped && !within) break;
     stop = literal.find(stop + 1, end, readable_end);

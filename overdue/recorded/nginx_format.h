@@ -70,6 +70,7 @@ class NginxFormat {
 
  private:
   struct Step {
+    bool plain = false;     // Its literal ends it wherever it is met first.
     bool upstream = false;  // Its value may be a list.
     std::uint8_t slot = 0;
     std::uint8_t length_min = 0;  // $time_local holds a blank: its literal comes after that many bytes.

@@ -204,6 +204,21 @@ TEST(Nginx, FindsFieldsBehindQuotesEscapesAndBlanks) {
       "replied 8ms +call\n");
 }
 
+TEST(Nginx, FindsFieldsThatHoldTheBlankThatEndsThem) {
+  EXPECT_EQ(
+      read_nginx(
+          "06/Sep/2015:05:58:05 +0900 GET /a b HTTP/1.1 200 0.005 a:1, b:1 : c:1 0.001, 0.002 : 0.003 x\n",
+          with_format(
+              "$time_local $request $status $request_time $upstream_addr $upstream_response_time $host"),
+          true)
+          .rows,
+      "rejected 1ms a:1 route=/a b +call\nreplied 2ms b:1 route=/a b\nreplied 3ms c:1 route=/a b\n");
+  EXPECT_EQ(
+      read_nginx("a:1, b:1,0.001, 0.002,200\n", with_format("$upstream_addr,$upstream_response_time,$status"))
+          .rows,
+      "rejected 1ms a:1 +call\nreplied 2ms b:1\n");
+}
+
 TEST(Nginx, FindsFieldsOfJsonStyleFormats) {
   const char* const format =
       R"(log_format j escape=json '{"t":"$time_iso8601","uri":"${request_uri}","ua":"$http_user_agent",'
