@@ -32,6 +32,8 @@ class RowSink {
     batch_[used_] = Attempt{};
     return batch_[used_++];
   }
+  // Undoes the last append(), which nothing else has followed.
+  void take_back() { --used_; }
   void flush() {
     if (used_ > 0) take({batch_.data(), used_});
     used_ = 0;

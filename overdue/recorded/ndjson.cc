@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 
+#include "overdue/recorded/flat_json.h"
 #include "overdue/recorded/row_taker.h"
 
 namespace overdue {
@@ -20,7 +21,6 @@ namespace ondemand = simdjson::ondemand;
 constexpr std::size_t kSampleLines = 200;
 constexpr std::size_t kNamesMax = 500;
 constexpr unsigned kDepthMax = 4;
-constexpr std::size_t kWantedMax = 24;
 // A key is compared where it stands, perhaps past the end of its line: what may be read there is its limit.
 constexpr std::size_t kKeyMax = ChunkReader::kReadableAfter - 4;
 
@@ -112,6 +112,14 @@ class NdjsonReader final : public ChunkReader {
       child_of(*key, path).place = place;
       all_ |= std::uint32_t{1} << place;
     }
+    std::vector<std::string> keys;
+    bool any_nested = false;
+    for (const auto& [index, name] : wanted) {
+      keys.push_back(name);
+      any_nested =
+          any_nested || name.size() > FlatJson::kKeyMax || name.find_first_of(".\"\\") != std::string::npos;
+    }
+    if (!any_nested && !zero_is_no_upstream) flat_.emplace(keys);
     const auto bit = [&](Role role) {
       const auto& field = taker_.plan().of(role);
       return field ? std::uint32_t{1} << place_of_[field->index] : 0U;
@@ -122,12 +130,17 @@ class NdjsonReader final : public ChunkReader {
   std::uint64_t read(std::string_view lines, RowSink& sink) const override {
     RowPass pass(sink);
     ondemand::parser parser;
+    LineTexts found;
+    const auto text_of = [&](std::uint32_t field) { return found.texts[place_of_[field]]; };
     while (!lines.empty()) {
-      const void* const newline = std::memchr(lines.data(), '\n', lines.size());
-      const std::size_t size =
-          newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - lines.data()) : lines.size();
-      read_line(lines.substr(0, size), parser, pass);
-      lines.remove_prefix(newline ? size + 1 : size);
+      const LineShape shape = shape_of_line(lines.data(), lines.size());
+      const std::string_view line = lines.substr(0, shape.size);
+      if (shape.flat && flat_ && flat_->find(line, found.texts)) [[likely]] {
+        taker_.take<true>(text_of, pass);
+      } else {
+        read_line(line, parser, pass);
+      }
+      lines.remove_prefix(std::min(shape.size + 1, lines.size()));
       ++pass.line;
     }
     return pass.line;
@@ -164,6 +177,7 @@ class NdjsonReader final : public ChunkReader {
   bool zero_is_no_upstream_;
   std::vector<std::uint8_t> place_of_;  // By the field's index among the names.
   WantedKey root_;
+  std::optional<FlatJson> flat_;
   std::uint32_t all_ = 0;
   std::uint32_t evidence_ = 0;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -8,7 +9,6 @@
 #include "overdue/recorded/fast_digits.h"
 #include "overdue/recorded/field_names.h"
 #include "overdue/recorded/field_picks.h"
-#include "overdue/recorded/name_cache.h"
 #include "overdue/recorded/number_text.h"
 #include "overdue/recorded/route_text.h"
 #include "overdue/recorded/row_rules.h"
@@ -22,13 +22,43 @@ inline std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// ShortNames remembers the ids of names of up to 16 bytes met lately: two words say whether a name is the
+// same, so that a log's few backends cost no call. Requires: 16 readable bytes at a name. Threads: none.
+class ShortNames {
+ public:
+  template <typename Make>
+  std::uint16_t id_of(std::string_view name, const Make& make) {
+    const std::size_t size = name.size();
+    if (size - 1 > 15) [[unlikely]]
+      return make();
+    const auto count = static_cast<unsigned>(size);
+    const std::uint64_t first = right_aligned(load_eight(name.data()), count < 8 ? count : 8);
+    const std::uint64_t last =
+        load_eight(name.data() + (count < 8 ? 0 : count - 8)) & (count < 8 ? 0 : ~std::uint64_t{0});
+    Entry& entry = entries_[((first ^ last * 31 ^ count) * 0x9e3779b97f4a7c15U) >> 56];
+    if (entry.first == first && entry.last == last && entry.size == count) [[likely]]
+      return entry.id;
+    entry = {first, last, count, make()};
+    return entry.id;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::uint32_t size = 0;
+    std::uint16_t id = 0;
+  };
+  std::array<Entry, 256> entries_{};
+};
+
 // What one pass over a chunk remembers from row to row.
 struct RowPass {
   explicit RowPass(RowSink& to) : sink(to) {}
   RowSink& sink;
   std::uint64_t line = 0;  // Of the chunk, 0-based: the one being read.
   TimeText times;
-  NameCache backends;
+  ShortNames backends;
   RouteText routes;
 };
 
@@ -46,11 +76,18 @@ class RowTaker {
     connect_unit_ = rules_.unit();
     if (const auto& connect = plan_.of(Role::connect); connect && connect->unit)
       connect_unit_ = *connect->unit;
-    latency_ = plan_.of(Role::latency)->index;
-    if (const auto& status = plan_.of(Role::status)) status_ = status->index;
+    latency_ = index_of(Role::latency);
+    status_ = index_of(Role::status);
+    start_ = index_of(Role::start);
+    connect_ = index_of(Role::connect);
+    backend_ = index_of(Role::backend);
+    route_ = index_of(Role::route);
+    power_ = static_cast<unsigned>(rules_.unit());
+    plain_status_ = rules_.status_is_plain();
+    only_latency_ = rules_.only_latency();
     filters_ = !picks_.wheres().empty();
-    const auto& route = plan_.of(Role::route);
-    by_route_ = picks_.by() && route && *picks_.by() == route->index;
+    groups_ = picks_.by().has_value();
+    by_route_ = groups_ && *picks_.by() == route_;
   }
 
   const FieldPlan& plan() const { return plan_; }
@@ -63,39 +100,45 @@ class RowTaker {
       ++sink.filtered;
       return;
     }
-    Attempt row;
+    Attempt& row = sink.append();
     row.begins_call = true;
     if (!take_plain<Padded>(text_of, row)) [[unlikely]] {
       const std::string_view reason = judge(text_of, row, sink);
-      if (!reason.empty()) return sink.set_aside(reason, pass.line);
+      if (!reason.empty()) {
+        sink.take_back();
+        return sink.set_aside(reason, pass.line);
+      }
     }
-    if (const auto& start = plan_.of(Role::start)) {
-      row.has_start = read_start<Padded>(text_of(start->index), row, pass);
+    if (start_ != kNone) {
+      row.has_start = read_start<Padded>(text_of(start_), row, pass);
       if (!row.has_start) [[unlikely]]
         sink.note("some start times could not be read: those rows have none");
     }
-    if (const auto& connect = plan_.of(Role::connect)) read_connect(text_of(connect->index), row);
-    if (const auto& backend = plan_.of(Role::backend)) {
-      const std::string_view name = text_of(backend->index);
-      row.backend = pass.backends.id_of(name, [&] { return sink.names.backends.id_of(name); });
+    if (connect_ != kNone) read_connect(text_of(connect_), row);
+    if (backend_ != kNone) {
+      const std::string_view name = text_of(backend_);
+      const auto make = [&] { return sink.names.backends.id_of(name); };
+      row.backend = Padded ? pass.backends.id_of(name, make) : make();
     }
-    if (const auto& route = plan_.of(Role::route)) {
-      const std::string_view name = text_of(route->index);
+    if (route_ != kNone) {
+      const std::string_view name = text_of(route_);
       const bool is_path = name.starts_with('/') || name.starts_with("http");
       row.route = sink.names.routes.id_of(is_path ? pass.routes.of(name) : name);
     }
-    if (picks_.by()) {
+    if (groups_) {
       row.group = by_route_ ? sink.names.groups.id_of(sink.names.routes.name_of(row.route))
                             : picks_.group_of(sink.names, text_of);
     }
-    sink.append() = row;
   }
 
  private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::uint32_t index_of(Role role) const { return plan_.of(role) ? plan_.of(role)->index : kNone; }
+
   // The ordinary ending and time, or false: then judge() decides.
   template <bool Padded, typename TextOf>
   bool take_plain(const TextOf& text_of, Attempt& row) const {
-    if (rules_.status_is_plain()) {
+    if (plain_status_) {
       const std::string_view status = text_of(status_);
       if (status.size() != 3) return false;
       const unsigned hundreds = static_cast<unsigned char>(status[0]) - unsigned{'0'};
@@ -103,17 +146,16 @@ class RowTaker {
       const unsigned ones = static_cast<unsigned char>(status[2]) - unsigned{'0'};
       if (hundreds - 1 > 4 || tens > 9 || ones > 9) return false;
       row.ending = rules_.statuses().ending_of(static_cast<int>(hundreds * 100 + tens * 10 + ones));
-    } else if (!rules_.only_latency()) {
+    } else if (!only_latency_) {
       return false;
     }
-    const auto power = static_cast<unsigned>(rules_.unit());
     const std::string_view text = text_of(latency_);
     std::uint64_t value = 0;
     unsigned fraction = 0;
-    if (Padded && short_decimal(text.data(), text.size(), value, fraction) && fraction <= power) {
-      row.elapsed = Duration(static_cast<std::int64_t>(value) * kPowersOfTen[power - fraction]);
+    if (Padded && short_decimal(text.data(), text.size(), value, fraction) && fraction <= power_) {
+      row.elapsed = Duration(static_cast<std::int64_t>(value) * kPowersOfTen[power_ - fraction]);
     } else {
-      const auto elapsed = decimal_scaled(text, power);
+      const auto elapsed = decimal_scaled(text, power_);
       if (!elapsed) return false;
       row.elapsed = Duration(*elapsed);
     }
@@ -152,10 +194,10 @@ class RowTaker {
   FieldPlan plan_;
   RowRules rules_;
   FieldPicks picks_;
-  std::uint32_t latency_ = 0;
-  std::uint32_t status_ = 0;
-  bool filters_ = false;
-  bool by_route_ = false;
+  // The plan once more, as the inner loop needs it.
+  std::uint32_t latency_, status_, start_, connect_, backend_, route_;
+  unsigned power_;
+  bool plain_status_, only_latency_, filters_, groups_, by_route_;
   std::optional<TimeUnit> start_unit_;
   TimeUnit connect_unit_ = TimeUnit::milliseconds;
 };
