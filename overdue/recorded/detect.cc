@@ -74,6 +74,9 @@ std::string known_but_not_read(std::string_view head) {
   if (begins("{") || begins("[")) {
     const std::string_view json = known_json(head);
     if (!json.empty()) return std::string(json);
+    if (line == "{" || line == "[" || begins("[{")) {
+      return "one JSON document, where one object a line is needed (jq -c '.[]' FILE makes lines of a list)";
+    }
   }
   if (begins("apiVersion:") || begins("---")) return "YAML, which is no log";
   return {};

@@ -27,8 +27,9 @@ struct Worker {
   template <typename... Args>
   explicit Worker(const Args&... args) : sink(args...) {}
 
-  void run(Reading& reading) {
-    while (!reading.stop.load(std::memory_order_relaxed)) {
+  void run(Reading& reading, std::uint64_t chunks_max = UINT64_MAX) {
+    for (std::uint64_t chunks = 0; chunks < chunks_max && !reading.stop.load(std::memory_order_relaxed);
+         ++chunks) {
       if (reading.progress && reading.progress->stop.load(std::memory_order_relaxed)) break;
       auto more = reading.source.next(chunk);
       if (!more) {
@@ -126,23 +127,75 @@ Result<void> conclude(ReadAccount account, std::uint64_t header_lines, bool stop
   return check_any_rows(summary, account.filtered, stopped);
 }
 
-std::map<std::string, Measurement> merged_groups(
-    std::vector<std::unique_ptr<Worker<MeasuringSink>>>& workers) {
-  std::map<std::string, Measurement> groups;
+using Workers = std::vector<std::unique_ptr<Worker<MeasuringSink>>>;
+
+// Backends in the order of the file, whichever thread met them.
+std::vector<std::string> backends_in_order(const Workers& workers) {
+  std::map<std::string, std::pair<std::uint64_t, std::size_t>>
+      met;  // Chunk, and place among those of that chunk.
+  for (const auto& worker : workers) {
+    const std::vector<std::uint64_t>& chunks = worker->sink.backend_chunks();
+    for (std::size_t id = 0; id < chunks.size(); ++id) {
+      const std::string& name = worker->sink.names.backends.name_of(static_cast<std::uint16_t>(id));
+      const auto [found, added] = met.try_emplace(name, chunks[id], id);
+      if (!added && chunks[id] < found->second.first) found->second = {chunks[id], id};
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, place] : met) names.push_back(name);
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) { return met.at(name); });
+  return names;
+}
+
+std::vector<std::string> names_in(const NameTable& table) {
+  std::vector<std::string> names;
+  for (std::size_t id = 0; id < table.size(); ++id)
+    names.push_back(table.name_of(static_cast<std::uint16_t>(id)));
+  return names;
+}
+
+// One measurement of the threads' parts. Ids come out in the order of the file: mostly they do by themselves,
+// since the first part began the file alone; else they are given out anew.
+Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts,
+                     const std::vector<std::string>& order) {
+  std::vector<std::string> by_itself;
+  for (const auto& part : parts) {
+    for (std::string& name : names_in(part->backends())) {
+      if (std::ranges::find(by_itself, name) == by_itself.end()) by_itself.push_back(std::move(name));
+    }
+  }
+  std::vector<std::string> wanted = {""};
+  for (const std::string& name : order) {
+    if (!name.empty() && std::ranges::find(by_itself, name) != by_itself.end()) wanted.push_back(name);
+  }
+  Measurement whole;
+  std::size_t next = 0;
+  if (by_itself == wanted) {
+    whole = std::move(*parts[0]);
+    next = 1;
+  } else {
+    whole.expect_backends(wanted);
+  }
+  for (; next < parts.size(); ++next) {
+    whole.merge(*parts[next]);
+    parts[next].reset();
+  }
+  return whole;
+}
+
+std::map<std::string, Measurement> merged_groups(Workers& workers) {
+  const std::vector<std::string> order = backends_in_order(workers);
+  std::map<std::string, std::vector<std::unique_ptr<Measurement>>> parts;
   for (auto& worker : workers) {
     MeasuringSink& sink = worker->sink;
     for (std::size_t id = 0; id < sink.groups().size(); ++id) {
-      std::unique_ptr<Measurement> measured = std::move(sink.groups()[id]);
-      if (!measured) continue;
-      const std::string& name = sink.names.groups.name_of(static_cast<std::uint16_t>(id));
-      const auto found = groups.find(name);
-      if (found == groups.end()) {
-        groups.emplace(name, std::move(*measured));
-      } else {
-        found->second.merge(*measured);
-      }
+      if (!sink.groups()[id]) continue;
+      parts[sink.names.groups.name_of(static_cast<std::uint16_t>(id))].push_back(
+          std::move(sink.groups()[id]));
     }
   }
+  std::map<std::string, Measurement> groups;
+  for (auto& [name, its] : parts) groups.emplace(name, combined(its, order));
   return groups;
 }
 
@@ -158,6 +211,7 @@ Result<LogMeasurement> read_log(const std::string& path, const ReadOptions& opti
   std::vector<std::unique_ptr<Worker<MeasuringSink>>> workers;
   for (unsigned i = 0; i < threads; ++i) workers.push_back(std::make_unique<Worker<MeasuringSink>>(options));
   {
+    workers[0]->run(reading, 1);  // Alone: see combined().
     std::vector<std::jthread> others;
     for (unsigned i = 1; i < threads; ++i)
       others.emplace_back([&reading, &worker = *workers[i]] { worker.run(reading); });

@@ -44,7 +44,12 @@ class AccountingSink : public RowSink {
  public:
   explicit AccountingSink(const ReadOptions& options) : since_(options.since), until_(options.until) {}
   void begin_chunk(std::uint64_t number) { account_.chunks.push_back({number, 0}); }
-  void end_chunk(std::uint64_t lines) { account_.chunks.back().lines = lines; }
+  void end_chunk(std::uint64_t lines) {
+    account_.chunks.back().lines = lines;
+    backend_chunks_.resize(names.backends.size(), account_.chunks.back().chunk);
+  }
+  // The chunk in which each backend of names.backends was met first.
+  const std::vector<std::uint64_t>& backend_chunks() const { return backend_chunks_; }
   // Call after flush().
   const ReadAccount& account();
 
@@ -64,6 +69,7 @@ class AccountingSink : public RowSink {
   std::optional<WallTime> since_, until_;
   std::string_view last_note_;
   std::vector<Attempt> in_range_;
+  std::vector<std::uint64_t> backend_chunks_;
   ReadAccount account_;
 };
 

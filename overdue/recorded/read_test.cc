@@ -1,0 +1,186 @@
+#include "overdue/recorded/read.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "overdue/base/random.h"
+#include "overdue/recorded/chunk_source.h"
+
+namespace overdue {
+namespace {
+
+// A file that is gone when its test is over.
+class ScratchFile {
+ public:
+  explicit ScratchFile(std::string_view bytes)
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("overdue_read_test_{}_{}", ::getpid(), ++count_)) {
+    std::ofstream(path_, std::ios::binary) << bytes;
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path path_;
+};
+
+std::string gzipped(std::string_view bytes) {
+  z_stream stream{};
+  EXPECT_EQ(::deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(::deflateBound(&stream, bytes.size()) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return packed;
+}
+
+// About 1.5 MB: several chunks, with lines to set aside in all of them.
+std::string long_log(bool header = true) {
+  Random random(3);
+  std::string log = header ? "ts,backend,status,latency_ms\n" : "";
+  for (int i = 0; i < 40'000; ++i) {
+    if (i % 1000 == 999) log += "broken\n";
+    log += fmt::format("{},10.0.0.{}:80,{},{}.{:03}\n", 1'700'000'000'000 + i, 1 + random.below(7),
+                       random.below(50) == 0 ? 504 : 200, 1 + random.below(300), random.below(1000));
+  }
+  return log;
+}
+
+std::string summary_of(const LogMeasurement& log) {
+  std::string text =
+      fmt::format("lines {} calls {} attempts {} ", log.source.lines, log.source.calls, log.source.attempts);
+  for (const SetAside& aside : log.source.set_aside)
+    text += fmt::format("[{} {} {}] ", aside.reason, aside.count, aside.first_line);
+  for (const auto& [key, measured] : log.groups) {
+    text += fmt::format("'{}' {}: ", key, measured.attempts());
+    for (const EndingRow& row : measured.table()) {
+      text += fmt::format("{}:{}/{} ", row.low.count(), row.replied, row.timed_out);
+    }
+    for (std::uint16_t id = 0; id < measured.backends().size(); ++id) {
+      text += fmt::format("{}={} ", measured.backends().name_of(id), measured.endings_of(id)[0]);
+    }
+  }
+  return text;
+}
+
+LogMeasurement read(const std::string& path, unsigned threads, const std::string& by = "") {
+  ReadOptions options;
+  options.threads = threads;
+  options.group_by = by;
+  auto log = read_log(path, options);
+  if (!log) {
+    ADD_FAILURE() << log.error().message;
+    return {};
+  }
+  return std::move(*log);
+}
+
+TEST(ReadLog, GivesTheSameOnOneThreadAndOnTwo) {
+  const ScratchFile file(long_log());
+  for (const char* by : {"", "backend"}) {
+    const std::string one = summary_of(read(file.path(), 1, by));
+    EXPECT_NE(one.find("lines 40041 calls 40000 attempts 40000 [fewer fields than the header 40 1001]"),
+              std::string::npos)
+        << one.substr(0, 200);
+    for (int round = 0; round < 3; ++round) EXPECT_EQ(summary_of(read(file.path(), 2, by)), one);
+  }
+}
+
+TEST(ReadLog, ReadsGzipInMembersAsItReadsThePlainFile) {
+  const std::string log = long_log();
+  const ScratchFile plain(log);
+  const std::string expected = summary_of(read(plain.path(), 1));
+  const ScratchFile packed(gzipped(log));
+  EXPECT_EQ(summary_of(read(packed.path(), 2)), expected);
+  const std::size_t cut = 700'001;
+  const ScratchFile members(gzipped(log.substr(0, cut)) + gzipped("") + gzipped(log.substr(cut)) +
+                            std::string(512, '\0'));
+  EXPECT_EQ(summary_of(read(members.path(), 2)), expected);
+}
+
+TEST(ReadLog, SaysWhatIsWrongWithAFile) {
+  const std::string packed = gzipped(long_log());
+  const ScratchFile cut(packed.substr(0, packed.size() / 2));
+  std::string damaged_bytes = packed;
+  damaged_bytes[packed.size() / 2] ^= 0x55;
+  const ScratchFile damaged(damaged_bytes);
+  const ScratchFile zstd("\x28\xb5\x2f\xfd----");
+  const ScratchFile empty("");
+  struct Case {
+    std::string path;
+    std::string_view message;
+  };
+  const Case cases[] = {{cut.path(), "the file is cut off"},
+                        {damaged.path(), "the gzip data is damaged"},
+                        {zstd.path(), "zstd -dc"},
+                        {empty.path(), "is empty"},
+                        {"/no/such/file", "No such file"},
+                        {std::filesystem::temp_directory_path().string(), "is a directory"}};
+  for (const Case& c : cases) {
+    const auto log = read_log(c.path, {});
+    ASSERT_FALSE(log) << c.path;
+    EXPECT_EQ(log.error().code, ErrorCode::unreadable_input);
+    EXPECT_NE(log.error().message.find(c.message), std::string::npos) << log.error().message;
+    EXPECT_NE(log.error().message.find(c.path), std::string::npos) << log.error().message;
+  }
+}
+
+TEST(ReadLog, SetsALineAsideThatIsLongerThanAChunk) {
+  std::string log = "latency_ms,status\n";
+  for (int i = 0; i < 100'000; ++i) log += "5,200\n";
+  log += std::string(3 * ChunkSource::kChunkBytes, 'x') + "\n7,200\n";
+  const ScratchFile file(log);
+  const LogMeasurement got = read(file.path(), 2);
+  EXPECT_EQ(got.source.attempts, 100'001U);
+  EXPECT_EQ(got.source.lines, 100'003U);
+  ASSERT_EQ(got.source.set_aside.size(), 1U);
+  EXPECT_EQ(got.source.set_aside[0].reason, "line longer than 256 KiB");
+  EXPECT_EQ(got.source.set_aside[0].first_line, 100'002U);
+}
+
+TEST(ReadLog, StopsWhenTold) {
+  const ScratchFile file(long_log());
+  ReadProgress progress;
+  progress.stop = true;
+  const auto log = read_log(file.path(), {}, &progress);
+  ASSERT_TRUE(log) << log.error().message;
+  EXPECT_LT(log->source.attempts, 40'000U);
+  EXPECT_EQ(log->source.notes.back(), "reading was stopped before the end");
+  EXPECT_GT(progress.bytes_total.load(), 1'000'000U);
+}
+
+TEST(ReadLog, RefusesMoreGroupsThanAnyoneWouldRead) {
+  std::string log = "latency_ms,user\n";
+  for (int i = 0; i < 300; ++i) log += fmt::format("5,{}\n", i);
+  const ScratchFile file(log);
+  ReadOptions options;
+  options.group_by = "user";
+  const auto got = read_log(file.path(), options);
+  ASSERT_FALSE(got);
+  EXPECT_NE(got.error().message.find("--where user=VALUE"), std::string::npos);
+}
+
+TEST(ReadLog, CountsImpossibleDurationsInTheMeasurement) {
+  std::string log = "latency_ms\n";
+  for (int i = 0; i < 995; ++i) log += "20\n";
+  log += "-412\n-407\n-398\n431\n428\n";
+  const ScratchFile file(log);
+  EXPECT_EQ(read(file.path(), 1).groups.at("").negative_elapsed, 3U);
+}
+
+}  // namespace
+}  // namespace overdue
