@@ -202,7 +202,7 @@ bool is_access_line(std::string_view line) {
 bool looks_like_envoy(std::string_view head) {
   std::size_t lines = 0;
   std::size_t recognised = 0;
-  for_each_line(head.substr(0, 64 * 1024), [&](std::string_view line, std::uint64_t) {
+  for_each_line(head.substr(0, std::size_t{64} * 1024), [&](std::string_view line, std::uint64_t) {
     lines += line.empty() ? 0 : 1;
     recognised += is_access_line(line) ? 1 : 0;
   });

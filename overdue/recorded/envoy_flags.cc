@@ -50,7 +50,8 @@ bool holds(std::string_view flags, std::string_view name) {
 EnvoyFlags judge_envoy_flags(std::string_view flags) {
   if (flags.empty() || flags == "-") return {};
   for (const Flag& flag : kFlags) {
-    if (holds(flags, flag.short_name) || holds(flags, flag.long_name)) return {.ending = flag.ending};
+    if (holds(flags, flag.short_name) || holds(flags, flag.long_name))
+      return {.ending = flag.ending, .set_aside = {}};
   }
   if (holds(flags, "DPE") || holds(flags, "DownstreamProtocolError")) {
     return {.ending = {}, .set_aside = "the caller broke the protocol (DPE), no call"};

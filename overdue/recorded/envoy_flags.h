@@ -10,8 +10,8 @@ namespace overdue {
 // What Envoy's response flags say about how a call ended; a status alone does not tell an upstream's own 503
 // from one Envoy made up. docs/formats/envoy.md has the table.
 struct EnvoyFlags {
-  std::optional<Ending> ending;     // Nothing: the status decides.
-  std::string_view set_aside = {};  // Not empty: no call at all, and why.
+  std::optional<Ending> ending;  // Nothing: the status decides.
+  std::string_view set_aside;    // Not empty: no call at all, and why.
 };
 
 // `flags`: "UT", "UF,URX", "-", "". Of several the one that says most decides.
