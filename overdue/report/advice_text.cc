@@ -99,11 +99,9 @@ class AdviceWriter {
 
   void write_advice(const Analysis& analysis) {
     const TimeoutAdvice& advice = analysis.advice;
-    const std::string low = advice.low ? format_duration(*advice.low) : advice.low_beyond ? "beyond" : "0";
-    const std::string high = advice.high ? format_duration(*advice.high) : "not bounded";
-    std::string headline = fmt::format("{}   {} interval {} to {}",
-                                       coloured("1;32", "WAIT " + timeout_text(*advice.request_timeout)),
-                                       percent(report_.options.confidence.value()), low, high);
+    std::string headline =
+        fmt::format("{}   {} interval {}", coloured("1;32", "WAIT " + timeout_text(*advice.request_timeout)),
+                    percent(report_.options.confidence.value()), interval_text(advice));
     if (report_.options.headroom) {
       headline += fmt::format("; the point {} and {} headroom", format_duration(*advice.point),
                               percent(*report_.options.headroom));
@@ -188,13 +186,11 @@ class AdviceWriter {
     TextTable table({1});
     table.add({"wait", "", "answered", "cut off", "lost", "held for nothing", "extra attempts if retried"});
     for (const Candidate& candidate : analysis.candidates) {
-      table.add({timeout_text(candidate.timeout), candidate.label, percent_of(candidate.rates.answered),
-                 percent_of(candidate.rates.cut_off), percent_of(candidate.rates.never_answered),
-                 candidate.held_calls ? fmt::format("{:.2g} {}", *candidate.held_calls, report_.level)
-                                      : "rate not known",
-                 candidate.extra_attempts_per_s
-                     ? fmt::format("{:.2g} a second", *candidate.extra_attempts_per_s)
-                     : "-"});
+      table.add(
+          {timeout_text(candidate.timeout), candidate.label, percent_of(candidate.rates.answered),
+           percent_of(candidate.rates.cut_off), percent_of(candidate.rates.never_answered),
+           candidate.held_calls ? figure(*candidate.held_calls) + " calls" : "rate not known",
+           candidate.extra_attempts_per_s ? figure(*candidate.extra_attempts_per_s) + " a second" : "-"});
     }
     text_ += table.text(2);
   }
@@ -251,11 +247,29 @@ class AdviceWriter {
 
   void paragraph(std::string_view text) { text_ += wrapped(text, width_, "  ", "  "); }
 
+  // "382 to 385 ms".
+  static std::string interval_text(const TimeoutAdvice& advice) {
+    const std::string low = advice.low          ? format_duration(*advice.low)
+                            : advice.low_beyond ? "beyond the longest wait"
+                                                : "0 ms";
+    if (!advice.high) return fmt::format("from {}, its upper end not bounded by so few calls", low);
+    const std::string high = format_duration(*advice.high);
+    const std::size_t low_unit = low.rfind(' ');
+    if (low.substr(low_unit) == high.substr(high.rfind(' ')))
+      return fmt::format("{} to {}", low.substr(0, low_unit), high);
+    return fmt::format("{} to {}", low, high);
+  }
+
   // A timeout is shown as it is set: whole milliseconds below 10 s.
   static std::string timeout_text(Duration timeout) {
     const double ms = to_milliseconds(timeout);
     if (ms >= 10 && ms < 10'000) return fmt::format("{:.0f} ms", ms);
     return format_duration(timeout);
+  }
+  // Two significant digits, never with an exponent.
+  static std::string figure(double value) {
+    if (value >= 9.95) return fmt::format("{:.0f}", value);
+    return fmt::format("{:.{}f}", value, value >= 0.995 ? 1 : value >= 0.0995 ? 2 : 3);
   }
   static std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
   static std::string percent_of(double share) {

@@ -45,6 +45,18 @@ std::string TextTable::text(std::size_t indent) const {
   return text;
 }
 
+namespace {
+
+// What a number is followed by, with or without what closes the sentence.
+bool is_unit(std::string_view word) {
+  while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
+    word.remove_suffix(1);
+  return word == "%" || word == "ms" || word == "s" || word == "us" || word == "ns" || word == "min" ||
+         word == "h";
+}
+
+}  // namespace
+
 std::string wrapped(std::string_view text, std::size_t width, std::string_view first, std::string_view rest) {
   std::string all;
   std::string line(first);
@@ -54,7 +66,8 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view f
     const std::string_view word = text.substr(0, space);
     text = space == std::string_view::npos ? "" : text.substr(space + 1);
     if (word.empty()) continue;
-    if (!empty && shown_width(line) + 1 + shown_width(word) > width) {
+    // "385 ms" stays together.
+    if (!empty && !is_unit(word) && shown_width(line) + 1 + shown_width(word) > width) {
       all += line + "\n";
       line = rest;
       empty = true;

@@ -19,6 +19,10 @@ TEST(Wrapped, BreaksAtSpacesAndIndentsTheRest) {
   EXPECT_EQ(wrapped("averyveryverylongword x", 5, "", ""), "averyveryverylongword\nx\n");
 }
 
+TEST(Wrapped, KeepsANumberWithItsUnit) {
+  EXPECT_EQ(wrapped("wait for 385 ms.", 12, "", ""), "wait for 385 ms.\n");
+}
+
 TEST(Printable, ShowsControlCharactersInsteadOfSendingThem) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
   EXPECT_EQ(printable("größe"), "größe");

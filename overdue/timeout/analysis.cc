@@ -97,7 +97,7 @@ DoubtContext::OpenCalls open_calls_of(const TimeoutAdvice& advice) {
   return DoubtContext::OpenCalls::not_judged;
 }
 
-std::vector<Doubt> doubts_of(const Measurement& measurement, const Analysis& analysis,
+std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& all, const Analysis& analysis,
                              const AnalysisOptions& options) {
   const TimeoutAdvice& advice = analysis.advice;
   DoubtContext context;
@@ -115,6 +115,7 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const Analysis& ana
     context.timeout_if_abandoned_slow = advice.abandonment.timeout_if_slow;
   }
   context.comparison = &analysis.comparison;
+  context.table = &all;
   context.server_side = options.server_side;
   context.filled_in = options.filled_in;
   context.outcome_unknown = options.outcome_unknown;
@@ -200,8 +201,9 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   analysis.quantiles =
       quantiles_of_all(all_curve, all_tails, reported_quantiles(), options.advice.confidence);
 
-  const EndingTable kept = leaves_out ? measurement.table(mask) : all;
-  const SurvivalCurve kept_curve(kept);
+  const EndingTable without = leaves_out ? measurement.table(mask) : EndingTable();
+  const SurvivalCurve without_curve(without);
+  const SurvivalCurve& kept_curve = leaves_out ? without_curve : all_curve;
   const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask) : all_tails;
   analysis.advice = advise_timeout(kept_curve, kept_tails, options.advice);
   if (leaves_out) {
@@ -229,7 +231,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   }
   analysis.candidates = candidates_of(kept_curve, analysis, options);
   analysis.backends = backends_of(measurement, analysis);
-  analysis.doubts = doubts_of(measurement, analysis, options);
+  analysis.doubts = doubts_of(measurement, all, analysis, options);
   return analysis;
 }
 

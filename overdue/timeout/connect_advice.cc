@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr std::array<Duration, 3> kSynSentAgain = {1s, 3s, 7s};
 constexpr Duration kAnswerMin = 10ms;
+constexpr Duration kHarmless = 100ms;  // A person does not notice that a host was noticed this much later.
 
 // How long the answer to a SYN takes when none is lost: p99 of the connects that needed no second one.
 Duration answer_time(const EndingTable& connects) {
@@ -62,10 +63,14 @@ ConnectAdvice advise_connect_timeout(const EndingTable& connects, const AdviceOp
         format_duration(moved));
     result.connect_timeout = moved;
   } else if (*result.connect_timeout < kSynSentAgain.front()) {
+    const bool short_enough = *result.connect_timeout < kHarmless;
     result.note = fmt::format(
-        "a lost SYN is sent again after 1, 3 and 7 s: a connect that loses one fails at {}, "
-        "and is best retried; a limit just under 1, 3 or 7 s gains nothing",
-        format_duration(*result.connect_timeout));
+        "{}a lost SYN is sent again after 1, 3 and 7 s; a connect that loses one is best given up and "
+        "retried, and a limit just under 1, 3 or 7 s never lets the repeated one succeed",
+        short_enough ? fmt::format("a longer limit, up to some {}, costs only the time to notice a "
+                                   "dead host; ",
+                                   format_duration(kHarmless))
+                     : "");
   }
   return result;
 }

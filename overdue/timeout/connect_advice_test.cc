@@ -24,7 +24,7 @@ TEST(ConnectAdvice, FarFromARetransmissionItIsTheAdviceOfTheCurve) {
   EXPECT_EQ(advice.connect_timeout, advice.advice.request_timeout);
   EXPECT_FALSE(advice.near_retransmission);
   EXPECT_EQ(advice.retransmitted_share, 0.0);
-  EXPECT_THAT(advice.note, HasSubstr("just under 1, 3 or 7 s gains nothing"));
+  EXPECT_THAT(advice.note, HasSubstr("just under 1, 3 or 7 s never lets"));
 }
 
 TEST(ConnectAdvice, ALimitJustUnderARetransmissionIsMovedPastItsAnswer) {

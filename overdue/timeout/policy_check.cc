@@ -103,7 +103,12 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
     PolicyCheck::Row row = judged("connect", *set.connect, connect, options);
     if (!analysis.connect) row.text = "the log has no connect times";
     // A connect timeout is generous by nature: only one that is too short is a fault.
-    if (row.outcome == PolicyCheck::Outcome::too_long) row.outcome = PolicyCheck::Outcome::supported;
+    if (row.outcome == PolicyCheck::Outcome::too_long) {
+      row.outcome = PolicyCheck::Outcome::supported;
+      row.text = fmt::format(
+          "longer than the {} the log would need, which costs only the time to notice a dead host",
+          format_duration(*analysis.connect->connect_timeout));
+    }
     check.rows.push_back(std::move(row));
   }
   return check;
