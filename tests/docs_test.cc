@@ -84,6 +84,9 @@ class Shell {
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
 
+  // Whether the root has the file, or an earlier command has written it.
+  bool has(const std::string& file) const { return fs::exists(folder_ / file); }
+
   Outcome run(const std::string& command) {
     std::ofstream(folder_ / ".programs" / "command") << "(exit " << last_status_ << ")\n" << command << "\n";
     Outcome outcome = run_command(
@@ -105,8 +108,8 @@ void run_document(const SourceFile& page) {
     if (!is_run(example.command)) continue;
     bool complete = true;
     for (const std::string& file : named_files(example.command)) {
-      complete = complete && fs::exists(file);
-      EXPECT_TRUE(fs::exists(file)) << "the command names " << file << ", which is not there";
+      complete = complete && shell.has(file);
+      EXPECT_TRUE(shell.has(file)) << "the command names " << file << ", which is not there";
     }
     if (!complete) continue;
     const Outcome outcome = shell.run(as_shell_command(example.command));
