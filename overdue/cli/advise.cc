@@ -98,6 +98,25 @@ Result<void> write_policy(const AdviseFlags& flags, const AdviceReport& report) 
   return {};
 }
 
+// A source that is understood and cannot support an answer is declined like any other: with a word, and in
+// JSON where JSON was asked for. The word stands before the first colon of the message, if it is one.
+int decline_source(const AdviseFlags& flags, const Error& error, const AdviceOptions& options) {
+  const std::string word = error.message.substr(0, error.message.find(':'));
+  const bool is_word =
+      !word.empty() && std::ranges::all_of(word, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+  if (flags.json) {
+    AdviceReport report{
+        .options = options, .level = flags.log.calls ? "calls" : "attempts", .grouped_by = flags.log.by};
+    for (const std::string& path : flags.log.paths)
+      report.sources.push_back({.path = path, .notes = {error.message}});
+    report.groups.emplace_back();
+    report.groups.back().analysis.advice.declined = is_word ? word : "unsupported_source";
+    print_out(advice_json(report));
+  }
+  print_error(error.message);
+  return exit_declined;
+}
+
 Result<int> advise(const AdviseFlags& flags) {
   if (const auto known = check_doubt_codes(flags.fail_on); !known) return std::unexpected(known.error());
   if (flags.write_policy.empty() != flags.name.empty()) {
@@ -112,6 +131,8 @@ Result<int> advise(const AdviseFlags& flags) {
   auto options = analysis_options_of(flags.choice);
   if (!options) return std::unexpected(options.error());
   const auto logs = read_logs(flags.log, *read_options);
+  if (!logs && logs.error().code == ErrorCode::unsupported)
+    return decline_source(flags, logs.error(), options->advice);
   if (!logs) return std::unexpected(logs.error());
   tell_sources(*logs, *read_options, *options);
   options->filled_in = !flags.log.expected_interval.empty();

@@ -55,6 +55,8 @@ std::string describe_declined(const TimeoutAdvice& advice, const AdviceOptions& 
   if (advice.declined == "no_calls") return "there is no call in it to measure.";
   if (advice.declined == "unit_unclear")
     return "the unit of the latencies is not clear: name it with --unit.";
+  if (advice.declined == "unsupported_source")
+    return "the source holds no calls with their times; its notes say what it is.";
   return advice.declined;
 }
 

@@ -1,0 +1,220 @@
+// The whole command as a user meets it: exit codes, files written, groups, interruptions.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "overdue/base/random.h"
+#include "overdue/latency/distribution.h"
+#include "tests/command_line.h"
+
+namespace overdue {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The lesson's world at 200 calls a second over three hosts; what is not answered within a second timed out.
+std::string lesson_log(int calls, double slow_factor_of_c = 1) {
+  Random random(11);
+  std::string log = "start_ms,host,method,latency_ms,ending,connect_ms\n";
+  for (int i = 0; i < calls; ++i) {
+    const int host = i % 3;
+    const double service =
+        random.uniform() < 0.02 ? Uniform{40, 400}.draw(random) : Lognormal{2.0, 0.5}.draw(random);
+    double ms = Lognormal{0, 0.4}.draw(random) + service * (host == 2 ? slow_factor_of_c : 1) +
+                Lognormal{0, 0.4}.draw(random);
+    const bool lost = random.uniform() < 0.004 || ms > 1000;
+    if (lost) ms = 1000;
+    log += fmt::format("{},{},{},{:.3f},{},{:.1f}\n", 1'700'000'000'000 + i * 5LL, "abc"[host],
+                       i % 2 == 0 ? "GET" : "PUT", ms, lost ? "timed_out" : "replied", 1 + random.uniform());
+  }
+  return log;
+}
+
+json advice_of(const std::string& log, const std::string& flags, int status = 0) {
+  const CommandResult run = run_overdue("advise - --json " + flags, log);
+  EXPECT_EQ(run.status, status) << run.err;
+  return json::parse(run.out);
+}
+
+TEST(AdviseCommand, AdvisesOnTheLessonsWorldNearItsTrueQuantile) {
+  const json root = advice_of(lesson_log(50'000), "");
+  const json& advice = root["groups"][0]["advice"];
+  EXPECT_EQ(advice["verdict"], "lost");
+  EXPECT_NEAR(advice["point_ms"].get<double>(), 384, 6);
+  EXPECT_GE(advice["request_timeout_ms"].get<double>(), advice["point_ms"].get<double>());
+  EXPECT_NEAR(advice["visible_timeout_rate"].get<double>(), 0.005, 0.001);
+  EXPECT_EQ(root["resolution"], "exact");
+  EXPECT_EQ(root["sources"][0]["lines"], 50'001);
+}
+
+TEST(AdviseCommand, GivesTheSameAnswerOnAnyNumberOfThreadsAndInAnyOrderOfFiles) {
+  const ScratchFolder folder;
+  const std::string whole = lesson_log(40'000);
+  const std::size_t head_end = whole.find('\n') + 1;
+  const std::size_t cut = whole.find('\n', whole.size() / 2) + 1;
+  const std::string first = folder.file("first.csv", whole.substr(0, cut));
+  const std::string second = folder.file("second.csv", whole.substr(0, head_end) + whole.substr(cut));
+  const auto groups = [&](const std::string& arguments) {
+    return json::parse(run_overdue("advise --json " + arguments).out)["groups"].dump();
+  };
+  const std::string expected = groups(folder.file("whole.csv", whole) + " --threads 1");
+  EXPECT_EQ(groups(folder.path("whole.csv") + " --threads 3"), expected);
+  EXPECT_EQ(groups(second + " " + first), expected);
+}
+
+TEST(AdviseCommand, SaysWhatTheWaitCostsAndBuysInWords) {
+  const CommandResult run = run_overdue("advise -", lesson_log(50'000, 8));
+  EXPECT_EQ(run.status, 0);
+  for (const char* part :
+       {"WAIT ", "95 % interval", "c left out", "false timeouts", "your dashboard", "lost ones counted",
+        "held for nothing", "advised", "SLOW", "! slow_replica", "Connect: "}) {
+    EXPECT_THAT(run.out, HasSubstr(part));
+  }
+  EXPECT_THAT(run.out, Not(HasSubstr("\x1b["))) << "colours belong on a terminal";
+}
+
+TEST(AdviseCommand, GroupsByAColumnInTheirOrder) {
+  const json root = advice_of(lesson_log(30'000), "--by method --accept 1%");
+  ASSERT_EQ(root["groups"].size(), 2u);
+  EXPECT_EQ(root["groups"][0]["key"], "GET");
+  EXPECT_EQ(root["groups"][1]["key"], "PUT");
+  EXPECT_EQ(root["groups"][0]["attempts"], 15'000);
+}
+
+TEST(AdviseCommand, WhereSinceAndUntilTakeAPart) {
+  const std::string log = lesson_log(30'000);
+  EXPECT_EQ(advice_of(log, "--where method=PUT --accept 1%")["groups"][0]["attempts"], 15'000);
+  EXPECT_EQ(advice_of(log, "--since 1700000000 --until 1700000100 --accept 1%")["groups"][0]["attempts"],
+            20'000);
+  EXPECT_EQ(run_overdue("advise - --since 1700000100 --until 1700000000", log).status, 2);
+}
+
+TEST(AdviseCommand, FailsOnANamedDoubtAndRefusesAnUnknownOne) {
+  const std::string log = lesson_log(50'000, 8);
+  EXPECT_EQ(run_overdue("advise - --fail-on slow_replica", log).status, 1);
+  EXPECT_EQ(run_overdue("advise - --fail-on clock_step", log).status, 0);
+  const CommandResult unknown = run_overdue("advise - --fail-on slow_replicas", log);
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("slow_replica,"));
+}
+
+TEST(AdviseCommand, SentCallsThatAreMissingCountAsGivenUp) {
+  const std::string log = lesson_log(20'000);
+  const json root = advice_of(log, "--sent 20200 --limit 1s --accept 1%");
+  EXPECT_EQ(root["groups"][0]["endings"]["timed_out"].get<int>(),
+            advice_of(log, "--accept 1%")["groups"][0]["endings"]["timed_out"].get<int>() + 200);
+  EXPECT_EQ(run_overdue("advise - --sent 5", log).status, 2);
+}
+
+TEST(AdviseCommand, DeclinesAColumnWithoutAUnitInJsonToo) {
+  std::string log = "latency,host\n";
+  for (int i = 0; i < 500; ++i) log += fmt::format("{},a\n", 10 + i % 90);
+  EXPECT_EQ(advice_of(log, "", 3)["groups"][0]["advice"]["declined"], "unit_unclear");
+  EXPECT_EQ(advice_of(log, "--unit ms --accept 1%")["groups"][0]["advice"]["declined"], "");
+}
+
+TEST(AdviseCommand, DeclinesAnAccessLogWithoutTimesAndGivesTheLineToAdd) {
+  std::string log;
+  for (int i = 0; i < 50; ++i)
+    log += "10.0.0.9 - - [06/Sep/2015:05:58:05 +0900] \"GET / HTTP/1.1\" 200 12 \"-\" \"curl\"\n";
+  const CommandResult run = run_overdue("advise -", log);
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.err, HasSubstr("log_format"));
+  EXPECT_THAT(run.err, HasSubstr("$upstream_response_time"));
+}
+
+TEST(AdviseCommand, NamesTheFileAndWhatIsWrongWithIt) {
+  const ScratchFolder folder;
+  for (const auto& [arguments, part] :
+       {std::pair(folder.path("none.csv"), "No such file"), std::pair(folder.path(""), "directory"),
+        std::pair(folder.file("empty", ""), "empty"),
+        std::pair(folder.file("words", "hello\nworld\n"), "format")}) {
+    const CommandResult run = run_overdue("advise '" + arguments + "'");
+    EXPECT_EQ(run.status, 2) << arguments << run.out;
+    EXPECT_THAT(run.err, HasSubstr(part)) << arguments;
+    EXPECT_EQ(run.out, "");
+  }
+}
+
+TEST(AdviseCommand, WritesThePolicyAndCheckHoldsTheLogAgainstIt) {
+  const ScratchFolder folder;
+  const std::string log = folder.file("log.csv", lesson_log(50'000));
+  const std::string policy = folder.file("p.toml", "# ours\n[dependency.orders]\npromise = \"2s\"\n");
+  ASSERT_EQ(run_overdue("advise " + log + " --write-policy " + policy + " --name orders").status, 0);
+  EXPECT_THAT(text_of_file(policy), HasSubstr("# ours\n[dependency.orders]\npromise = \"2s\"\n"));
+  EXPECT_THAT(text_of_file(policy), HasSubstr("[dependency.orders.timeout]\naccept_false = \"0.1%\""));
+  EXPECT_EQ(run_overdue("check " + policy + " " + log).status, 0);
+  const auto with = [&](const std::string& request) {
+    return folder.file("q.toml", "[dependency.orders.timeout]\nrequest = \"" + request + "\"\n");
+  };
+  EXPECT_EQ(run_overdue("check " + with("100ms") + " " + log).status, 1);
+  EXPECT_EQ(run_overdue("check " + with("10s") + " " + log).status, 1);
+  const CommandResult json_run = run_overdue("check --json " + with("100ms") + " " + log);
+  EXPECT_EQ(json::parse(json_run.out)["checks"][0]["outcome"], "too_short");
+  EXPECT_EQ(run_overdue("check " + with("385") + " " + log).status, 2);
+  EXPECT_EQ(run_overdue("check " + policy + " " + log + " --name nobody").status, 2);
+  EXPECT_EQ(run_overdue("check " + with("385ms") + " -", "latency_ms\n10\n20\n").status, 3);
+}
+
+TEST(AdviseCommand, LeavesThePolicyAloneWhereItDeclines) {
+  const ScratchFolder folder;
+  const std::string policy = folder.file("p.toml", "[dependency.a.timeout]\nrequest = \"1s\"\n");
+  EXPECT_EQ(run_overdue("advise - --write-policy " + policy + " --name a", "latency_ms\n10\n20\n").status, 3);
+  EXPECT_EQ(text_of_file(policy), "[dependency.a.timeout]\nrequest = \"1s\"\n");
+}
+
+// Starts the command on a pipe that stays open, so that only the interrupt can end the reading.
+TEST(AdviseCommand, CtrlCReportsWhatWasReadAndSaysSo) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const ScratchFolder folder;
+  const std::string out = folder.path("out");
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    if (std::freopen(out.c_str(), "w", stdout) == nullptr) ::_exit(9);
+    ::execl(OVERDUE_BINARY, "overdue", "advise", "-", "--threads", "2", nullptr);
+    ::_exit(9);
+  }
+  ::close(ends[0]);
+  const std::string log = lesson_log(60'000);
+  std::string_view rest = log;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(ends[1], rest.data(), rest.size());
+    ASSERT_GT(written, 0);
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  ::kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ::close(ends[1]);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_THAT(text_of_file(out), HasSubstr("Interrupted"));
+  EXPECT_THAT(text_of_file(out), HasSubstr("WAIT"));
+}
+
+TEST(TheCommand, HelpAndVersionAreDoneAndNonsenseIsBadUsage) {
+  EXPECT_EQ(run_overdue("--help").status, 0);
+  EXPECT_EQ(run_overdue("--version").status, 0);
+  EXPECT_THAT(run_overdue("advise --help").out, HasSubstr("Examples:"));
+  for (const char* nonsense :
+       {"", "advice", "advise", "advise - --nonsense", "advise - --threads 0", "advise - --format xml"}) {
+    EXPECT_EQ(run_overdue(nonsense).status, 2) << nonsense;
+  }
+}
+
+}  // namespace
+}  // namespace overdue
