@@ -48,18 +48,32 @@ std::optional<std::int64_t> common_limit(std::vector<TimedOutAt>& replicas) {
   return least;
 }
 
-// Nearest rank over the calls that waited, those without a reply by the limit as infinite.
-std::optional<Duration> quantile_of(const EndingTable& table, Quantile q, std::optional<Duration> limit) {
-  std::uint64_t waited = 0;
-  for (const EndingRow& row : table) waited += row.replied + row.gave_up();
-  if (waited == 0) return std::nullopt;
-  std::uint64_t replied = 0;
-  for (const EndingRow& row : table) {
-    if (limit && row.low > *limit) break;
-    replied += row.replied;
-    if (replied >= rank_of(q, waited)) return row.mid;
+// The rows with the median and the p95 by nearest rank over the calls that waited, those without a reply as
+// infinite.
+struct WaitedQuantiles {
+  std::optional<EndingRow> median;
+  std::optional<EndingRow> p95;
+
+  explicit WaitedQuantiles(const EndingTable& table) {
+    std::uint64_t waited = 0;
+    for (const EndingRow& row : table) waited += row.replied + row.gave_up();
+    if (waited == 0) return;
+    const std::uint64_t median_rank = rank_of(Quantile(0.5), waited);
+    const std::uint64_t p95_rank = rank_of(Quantile(0.95), waited);
+    std::uint64_t replied = 0;
+    for (const EndingRow& row : table) {
+      replied += row.replied;
+      if (!median && replied >= median_rank) median = row;
+      if (replied < p95_rank) continue;
+      p95 = row;
+      return;
+    }
   }
-  return std::nullopt;
+};
+
+// Beyond the limit is as good as never.
+std::optional<Duration> within(std::optional<Duration> limit, const std::optional<EndingRow>& row) {
+  return row && !(limit && row->low > *limit) ? std::optional(row->mid) : std::nullopt;
 }
 
 std::vector<std::uint16_t> named_backends(const Measurement& measurement) {
@@ -73,35 +87,43 @@ std::vector<std::uint16_t> named_backends(const Measurement& measurement) {
   return backends;
 }
 
-// Fills the medians and, where nothing is timed, the one block of each replica.
+SparseCounts untimed_block(const EndingTable& table, std::optional<Duration> limit) {
+  SparseCounts block;
+  std::uint64_t beyond = 0;
+  for (const EndingRow& row : table) {
+    const bool late = limit && row.low > *limit;
+    beyond += row.gave_up() + (late ? row.replied : 0);
+    if (late || row.replied == 0) continue;
+    const std::uint32_t bucket = LatencyHistogram::bucket_of(std::max(row.mid, Duration{}));
+    if (!block.empty() && block.back().bucket == bucket) {
+      block.back().count += row.replied;
+    } else {
+      block.push_back({bucket, row.replied});
+    }
+  }
+  if (beyond > 0) block.push_back({ReplicaCalls::kBeyondLimit, beyond});
+  return block;
+}
+
+// Fills the medians and, where nothing is timed, the one block of each replica. Tables are large: none is
+// kept until the limit is known.
 void read_tables(const Measurement& measurement, FleetCalls& fleet) {
-  std::vector<EndingTable> tables;
+  std::vector<WaitedQuantiles> quantiles;
   std::vector<TimedOutAt> timed_out;
+  EndingTable table;
   for (const ReplicaCalls& replica : fleet.replicas) {
-    tables.push_back(measurement.table_of(replica.backend));
+    measurement.write_table_of(replica.backend, table);
     TimedOutAt& at = timed_out.emplace_back();
-    for (const EndingRow& row : tables.back()) at.add(row.low.count(), row.timed_out);
+    for (const EndingRow& row : table) at.add(row.low.count(), row.timed_out);
+    quantiles.emplace_back(table);
   }
   if (const auto limit = common_limit(timed_out)) fleet.limit = Duration(*limit);
   for (std::size_t i = 0; i < fleet.replicas.size(); ++i) {
     ReplicaCalls& replica = fleet.replicas[i];
-    replica.median = quantile_of(tables[i], Quantile(0.5), fleet.limit);
-    replica.p95 = quantile_of(tables[i], Quantile(0.95), fleet.limit);
-    if (fleet.timed) continue;
-    SparseCounts& block = replica.blocks.emplace_back();
-    std::uint64_t beyond = 0;
-    for (const EndingRow& row : tables[i]) {
-      const bool late = fleet.limit && row.low > *fleet.limit;
-      beyond += row.gave_up() + (late ? row.replied : 0);
-      if (late || row.replied == 0) continue;
-      const std::uint32_t bucket = LatencyHistogram::bucket_of(std::max(row.mid, Duration{}));
-      if (!block.empty() && block.back().bucket == bucket) {
-        block.back().count += row.replied;
-      } else {
-        block.push_back({bucket, row.replied});
-      }
-    }
-    if (beyond > 0) block.push_back({ReplicaCalls::kBeyondLimit, beyond});
+    replica.median = within(fleet.limit, quantiles[i].median);
+    replica.p95 = within(fleet.limit, quantiles[i].p95);
+    if (!fleet.timed)
+      replica.blocks.push_back(untimed_block(measurement.table_of(replica.backend), fleet.limit));
   }
 }
 

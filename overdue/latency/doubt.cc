@@ -236,7 +236,9 @@ void append(std::vector<Doubt>& doubts, std::vector<Doubt> more) {
 }  // namespace
 
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context) {
-  const EndingTable table = measurement.table();
+  EndingTable own;
+  if (context.table == nullptr) own = measurement.table();
+  const EndingTable& table = context.table == nullptr ? own : *context.table;
   std::vector<Doubt> doubts = PlainDoubts(measurement, table, context).find();
   append(doubts, doubts_of_replicas(context));
   append(doubts, doubts_over_time(measurement, table, context));

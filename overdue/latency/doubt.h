@@ -14,6 +14,7 @@ namespace overdue {
 
 class Measurement;
 struct Comparison;
+struct EndingRow;
 
 // Doubt is a reason not to take the advice as it stands: a code that scripts branch on (--fail-on) and one or
 // two sentences with the numbers and what to do about it.
@@ -49,6 +50,7 @@ struct DoubtContext {
   std::optional<Duration> timeout_if_abandoned_lost;
   std::optional<Duration> timeout_if_abandoned_slow;
   const Comparison* comparison = nullptr;
+  const std::vector<EndingRow>* table = nullptr;  // Measurement::table(), if it is at hand already.
   bool server_side = false;       // The log was written by the server that is called.
   bool filled_in = false;         // --expected-interval was given: omitted calls are in the measurement.
   bool outcome_unknown = false;   // The source has neither status nor ending: every row was read as a reply.

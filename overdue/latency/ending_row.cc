@@ -2,6 +2,28 @@
 
 namespace overdue {
 
+void EndingRow::add(Ending ending, std::uint64_t count) {
+  switch (ending) {
+    case Ending::replied:
+      replied += count;
+      return;
+    case Ending::rejected:
+      rejected += count;
+      return;
+    case Ending::refused:
+      return;
+    case Ending::reset:
+      reset += count;
+      return;
+    case Ending::timed_out:
+      timed_out += count;
+      return;
+    case Ending::abandoned:
+      abandoned += count;
+      return;
+  }
+}
+
 std::optional<EndingRow> reply_at(const EndingTable& table, Quantile q) {
   std::uint64_t replied = 0;
   for (const EndingRow& row : table) replied += row.replied;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "overdue/base/attempt.h"
 #include "overdue/base/probability.h"
 #include "overdue/base/time.h"
 
@@ -26,6 +27,9 @@ struct EndingRow {
   std::uint64_t abandoned = 0;
 
   std::uint64_t gave_up() const { return timed_out + abandoned; }
+  bool is_empty() const { return replied + rejected + reset + gave_up() == 0; }
+  // A refused attempt never waited and is in no row.
+  void add(Ending ending, std::uint64_t count);
 };
 
 // Ascending by low, no two rows with the same low.

@@ -29,6 +29,7 @@ std::uint64_t pair_key_of(std::uint64_t number, std::uint32_t series) {
 
 void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
   if (dropped_) return;
+  index_.is_fresh = false;
   OVERDUE_CHECK(latencies.size() == series.size() && latencies.size() <= kBatchMax);
   std::array<std::uint32_t, kBatchMax> numbers;
   for (std::size_t index = 0; index < latencies.size(); ++index) {
@@ -54,6 +55,7 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 
 void ExactCounts::add(Duration latency, std::uint16_t series, std::uint64_t count) {
   if (dropped_ || count == 0) return;
+  index_.is_fresh = false;
   const std::uint32_t number = number_of(key_of(latency));
   if (!dropped_) add_to(number, series, count);
 }
@@ -167,6 +169,7 @@ void ExactCounts::pool() {
 void ExactCounts::merge(const ExactCounts& other, const std::vector<std::uint16_t>& to_series) {
   if (other.dropped_) drop();
   if (dropped_) return;
+  index_ = {};
   if (other.pooled_ && !pooled_) pool();
   std::vector<std::uint32_t> numbers(other.distinct());
   for (std::size_t number = 0; number < numbers.size(); ++number) {

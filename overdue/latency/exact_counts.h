@@ -7,6 +7,7 @@
 
 #include "overdue/base/attempt.h"
 #include "overdue/base/time.h"
+#include "overdue/latency/ending_row.h"
 
 namespace overdue {
 
@@ -43,6 +44,10 @@ class ExactCounts {
   std::size_t distinct() const { return latencies_.size(); }
   Duration latency(std::size_t number) const { return latencies_[number]; }
   std::uint64_t count_at(std::size_t number, std::uint32_t series) const;
+  // Writes the endings by latency over the backends for which `included[id]` is set; pooled, over all. What
+  // is sorted out for the first table after an add is remembered for the next ones, so one thread at a time
+  // may ask. Requires: !dropped(), an entry for every backend.
+  void write_table(const std::vector<bool>& included, EndingTable& table) const;
   // Calls visit(number, series, count) for every count above 0, in no particular order.
   template <typename Visit>
   void for_each(Visit visit) const {
@@ -68,6 +73,21 @@ class ExactCounts {
     std::uint64_t count = 0;
   };
   using Row = std::vector<std::uint16_t>;
+  // What tables need, least latency first.
+  struct Index {
+    struct Numbered {
+      std::uint64_t latency = 0;
+      std::uint32_t number = 0;
+    };
+    struct Other {  // Endings that are not in the low 16 bits of a reply's counter.
+      Duration latency{};
+      std::uint64_t count = 0;
+      std::uint32_t series = 0;
+    };
+    std::vector<Numbered> latencies;
+    std::vector<Other> others;
+    bool is_fresh = false;
+  };
 
   static std::uint64_t mixed(std::uint64_t key) { return key * 0x9e3779b97f4a7c15U; }
   static bool is_reply(std::uint32_t series) { return series % kEndingCount == 0; }
@@ -88,8 +108,10 @@ class ExactCounts {
   Pair& pair_of(std::uint64_t key_plus_1);
   void pool_if_too_many();
   void pool();
+  const Index& index() const;
 
   std::vector<Duration> latencies_;
+  mutable Index index_;
   std::vector<Slot> slots_ = std::vector<Slot>(64);
   unsigned slots_shift_ = 64 - 6;
   std::vector<Row> rows_;  // By series; empty but for replies, unless pooled.

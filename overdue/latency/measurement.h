@@ -51,6 +51,9 @@ class Measurement {
     for (const std::string& name : names) add_backend(name);
   }
 
+  // Gives the routes their ids in the order of their names: then ids do not depend on which thread met them.
+  void order_routes_by_name();
+
   // --expected-interval: the calls a closed loop did not send while it waited (C14): for each reply of
   // `elapsed` > interval, replies of elapsed - interval, elapsed - 2 interval, ... down to one interval. They
   // are in endings() and tables, and, having no start of their own, not in the series over time. Requires:
@@ -70,6 +73,8 @@ class Measurement {
   // Endings by latency, over the backends for which `leave_out[id]` is not set (shorter than size: not set).
   EndingTable table(const std::vector<bool>& leave_out = {}) const;
   EndingTable table_of(std::uint16_t backend) const;
+  // The same into a table of the caller's, whose memory is used again.
+  void write_table_of(std::uint16_t backend, EndingTable& table) const;
 
   const NameTable& backends() const { return backends_; }
   // One histogram over replies for each route id; that of id 0, no route named, stays empty. With more than
@@ -146,8 +151,7 @@ class Measurement {
   void fill_in_exact(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);
   void fill_in_buckets(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);
   bool is_in_table(std::size_t backend) const;
-  EndingTable table_over(const std::vector<bool>& included) const;
-  EndingTable exact_table(const std::vector<bool>& included) const;
+  void write_table(const std::vector<bool>& included, EndingTable& table) const;
   EndingTable bucket_table(const std::vector<bool>& included) const;
 
   NameTable backends_;

@@ -11,32 +11,6 @@ namespace {
 
 constexpr auto kEndings = static_cast<std::uint32_t>(kEndingCount);
 
-void add_to_row(EndingRow& row, std::uint32_t ending, std::uint64_t count) {
-  switch (static_cast<Ending>(ending)) {
-    case Ending::replied:
-      row.replied += count;
-      return;
-    case Ending::rejected:
-      row.rejected += count;
-      return;
-    case Ending::refused:
-      return;  // Never waited.
-    case Ending::reset:
-      row.reset += count;
-      return;
-    case Ending::timed_out:
-      row.timed_out += count;
-      return;
-    case Ending::abandoned:
-      row.abandoned += count;
-      return;
-  }
-}
-
-bool is_empty(const EndingRow& row) {
-  return row.replied + row.rejected + row.reset + row.timed_out + row.abandoned == 0;
-}
-
 // How many steps of `interval` can be taken from `elapsed` and leave at least one interval.
 std::uint64_t steps_below(Duration elapsed, Duration interval) {
   return elapsed < interval ? 0 : static_cast<std::uint64_t>(elapsed / interval) - 1;
@@ -89,14 +63,22 @@ EndingTable Measurement::table(const std::vector<bool>& leave_out) const {
   for (std::size_t backend = 0; backend < included.size(); ++backend) {
     included[backend] = backend >= leave_out.size() || !leave_out[backend];
   }
-  return table_over(included);
+  EndingTable table;
+  write_table(included, table);
+  return table;
 }
 
 EndingTable Measurement::table_of(std::uint16_t backend) const {
+  EndingTable table;
+  write_table_of(backend, table);
+  return table;
+}
+
+void Measurement::write_table_of(std::uint16_t backend, EndingTable& table) const {
   OVERDUE_CHECK(backend < backends_.size());
   std::vector<bool> included(backends_.size());
   included[backend] = true;
-  return table_over(included);
+  write_table(included, table);
 }
 
 bool Measurement::is_in_table(std::size_t backend) const {
@@ -107,8 +89,8 @@ bool Measurement::is_in_table(std::size_t backend) const {
   return false;
 }
 
-EndingTable Measurement::table_over(const std::vector<bool>& included) const {
-  if (exact_.dropped()) return bucket_table(included);
+void Measurement::write_table(const std::vector<bool>& included, EndingTable& table) const {
+  table.clear();
   bool everything = true;
   bool anything = false;
   for (std::size_t backend = 0; backend < included.size(); ++backend) {
@@ -116,21 +98,12 @@ EndingTable Measurement::table_over(const std::vector<bool>& included) const {
     everything = everything && included[backend];
     anything = anything || included[backend];
   }
-  if (!anything) return {};
-  return exact_.pooled() && !everything ? bucket_table(included) : exact_table(included);
-}
-
-EndingTable Measurement::exact_table(const std::vector<bool>& included) const {
-  EndingTable table(exact_.distinct());
-  for (std::size_t number = 0; number < table.size(); ++number) {
-    table[number].low = table[number].mid = table[number].high = exact_.latency(number);
+  if (!anything) return;
+  if (exact_.dropped() || (exact_.pooled() && !everything)) {
+    table = bucket_table(included);
+  } else {
+    exact_.write_table(included, table);
   }
-  exact_.for_each([&](std::uint32_t number, std::uint32_t series, std::uint64_t count) {
-    if (exact_.pooled() || included[series / kEndings]) add_to_row(table[number], series % kEndings, count);
-  });
-  std::erase_if(table, is_empty);
-  std::ranges::sort(table, {}, &EndingRow::low);
-  return table;
 }
 
 EndingTable Measurement::bucket_table(const std::vector<bool>& included) const {
@@ -145,7 +118,7 @@ EndingTable Measurement::bucket_table(const std::vector<bool>& included) const {
     const auto add = [&](const BucketCounts& counts) {
       for (std::uint32_t bucket = counts.first(); bucket < counts.first() + counts.size(); ++bucket) {
         if (const std::uint64_t count = counts.count_at(bucket); count > 0) {
-          add_to_row(table[bucket], series % kEndings, count);
+          table[bucket].add(static_cast<Ending>(series % kEndings), count);
         }
       }
     };
@@ -160,7 +133,7 @@ EndingTable Measurement::bucket_table(const std::vector<bool>& included) const {
     row.high = open_ended ? greatest : std::min(LatencyHistogram::high_of(bucket), greatest);
     row.mid = std::clamp(LatencyHistogram::middle_of(bucket), row.low, std::max(row.low, row.high));
   }
-  std::erase_if(table, is_empty);
+  std::erase_if(table, [](const EndingRow& row) { return row.is_empty(); });
   return table;
 }
 

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "overdue/base/check.h"
+#include "overdue/latency/exact_counts.h"
+
+// Tables from exact counts. Replies, nearly all there is, are added up row by row in the order of the numbers
+// and written down in the order of the latencies; the few others are sorted and woven in.
+
+namespace overdue {
+namespace {
+
+constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
+
+// By the least significant digits first; the time is that of a few copies.
+template <typename Entry>
+void sort_by_digits(std::vector<Entry>& entries) {
+  constexpr unsigned kDigitBits = 11;
+  constexpr std::uint64_t kDigits = 1U << kDigitBits;
+  std::uint64_t all = 0;
+  for (const Entry& entry : entries) all |= entry.latency;
+  std::vector<Entry> sorted(entries.size());
+  for (unsigned shift = 0; shift < 64 && all >> shift != 0; shift += kDigitBits) {
+    std::array<std::size_t, kDigits + 1> next{};
+    for (const Entry& entry : entries) ++next[((entry.latency >> shift) & (kDigits - 1)) + 1];
+    for (std::size_t digit = 1; digit <= kDigits; ++digit) next[digit] += next[digit - 1];
+    for (const Entry& entry : entries) sorted[next[(entry.latency >> shift) & (kDigits - 1)]++] = entry;
+    entries.swap(sorted);
+  }
+}
+
+}  // namespace
+
+const ExactCounts::Index& ExactCounts::index() const {
+  if (index_.is_fresh) return index_;
+  index_ = {};
+  index_.latencies.resize(latencies_.size());
+  for (std::uint32_t number = 0; number < latencies_.size(); ++number)
+    index_.latencies[number] = {static_cast<std::uint64_t>(latencies_[number].count()), number};
+  sort_by_digits(index_.latencies);
+  std::vector<Index::Other>& others = index_.others;
+  for (std::uint32_t series = 0; series < rows_.size(); ++series) {
+    if (is_reply(series)) continue;
+    for (std::size_t number = 0; number < rows_[series].size(); ++number) {
+      if (rows_[series][number] > 0) others.push_back({latencies_[number], rows_[series][number], series});
+    }
+  }
+  for (const auto& [key, carry] : carries_) {
+    others.push_back({latencies_[key & 0xffff'ffff], std::min(carry, kCarryMax) << 16,
+                      static_cast<std::uint32_t>(key >> 32)});
+  }
+  for (const Pair& pair : pairs_) {
+    if (pair.key_plus_1 == 0) continue;
+    const std::uint64_t key = pair.key_plus_1 - 1;
+    others.push_back({latencies_[key >> 16], pair.count, static_cast<std::uint32_t>(key & 0xffff)});
+  }
+  std::ranges::sort(others, {}, &Index::Other::latency);
+  index_.is_fresh = true;
+  return index_;
+}
+
+void ExactCounts::write_table(const std::vector<bool>& included, EndingTable& table) const {
+  OVERDUE_CHECK(!dropped_);
+  const auto is_in = [&](std::uint32_t series) { return pooled_ || included[series / kEndingCount]; };
+  std::vector<std::uint32_t> replies(latencies_.size());  // 4,097 backends of 65,535: no overflow.
+  for (std::uint32_t series = 0; series < rows_.size(); ++series) {
+    if (!is_reply(series) || !is_in(series)) continue;
+    const Row& row = rows_[series];
+    for (std::size_t number = 0; number < row.size(); ++number) replies[number] += row[number];
+  }
+  const Index& sorted = index();
+  table.clear();
+  auto other = sorted.others.begin();
+  for (const Index::Numbered& entry : sorted.latencies) {
+    const Duration latency(static_cast<std::int64_t>(entry.latency));
+    EndingRow row{.low = latency, .mid = latency, .high = latency, .replied = replies[entry.number]};
+    for (; other != sorted.others.end() && other->latency == latency; ++other) {
+      if (is_in(other->series)) row.add(static_cast<Ending>(other->series % kEndingCount), other->count);
+    }
+    if (!row.is_empty()) table.push_back(row);
+  }
+}
+
+}  // namespace overdue
