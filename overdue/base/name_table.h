@@ -19,6 +19,10 @@ class NameTable {
   static constexpr std::string_view kOverflowName = "(others)";
 
   NameTable() { add(""); }
+  NameTable(const NameTable&) = delete;  // The views in ids_ are into names_.
+  NameTable& operator=(const NameTable&) = delete;
+  NameTable(NameTable&&) = default;
+  NameTable& operator=(NameTable&&) = default;
   std::uint16_t id_of(std::string_view name) {
     if (name == last_name_) return last_id_;
     return look_up(name);

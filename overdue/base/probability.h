@@ -16,9 +16,11 @@ class UnitFraction {
 
   constexpr UnitFraction() = default;
   // Rounds to the nearest 1e-12. Requires: 0 <= value <= 1.
-  constexpr explicit UnitFraction(double value)
-      : parts_(static_cast<std::int64_t>(value * static_cast<double>(kScale) + 0.5)) {
+  constexpr explicit UnitFraction(double value) {
     OVERDUE_CHECK(value >= 0.0 && value <= 1.0);
+    // Positive, so adding a half rounds; std::llround is not constexpr.
+    parts_ = static_cast<std::int64_t>(value * static_cast<double>(kScale) +
+                                       0.5);  // NOLINT(bugprone-incorrect-roundings)
   }
   // Requires: 0 <= parts <= kScale.
   static constexpr UnitFraction from_parts(std::int64_t parts) {
