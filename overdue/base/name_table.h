@@ -21,8 +21,8 @@ class NameTable {
   NameTable() { add(""); }
   NameTable(const NameTable&) = delete;  // The views in ids_ are into names_.
   NameTable& operator=(const NameTable&) = delete;
-  NameTable(NameTable&&) = default;
-  NameTable& operator=(NameTable&&) = default;
+  NameTable(NameTable&&) noexcept = default;
+  NameTable& operator=(NameTable&&) noexcept = default;
   std::uint16_t id_of(std::string_view name) {
     if (name == last_name_) return last_id_;
     return look_up(name);

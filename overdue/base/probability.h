@@ -19,8 +19,8 @@ class UnitFraction {
   constexpr explicit UnitFraction(double value) {
     OVERDUE_CHECK(value >= 0.0 && value <= 1.0);
     // Positive, so adding a half rounds; std::llround is not constexpr.
-    parts_ = static_cast<std::int64_t>(value * static_cast<double>(kScale) +
-                                       0.5);  // NOLINT(bugprone-incorrect-roundings)
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    parts_ = static_cast<std::int64_t>(value * static_cast<double>(kScale) + 0.5);
   }
   // Requires: 0 <= parts <= kScale.
   static constexpr UnitFraction from_parts(std::int64_t parts) {

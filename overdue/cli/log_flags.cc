@@ -79,19 +79,28 @@ Result<void> read_columns(const LogFlags& flags, ReadOptions& options) {
   return {};
 }
 
-// value = make(); on failure the function returns the error.
-#define OVERDUE_ASSIGN(target, expression)                              \
-  do {                                                                  \
-    auto assigned = (expression);                                       \
-    if (!assigned) return std::unexpected(std::move(assigned).error()); \
-    target = *std::move(assigned);                                      \
-  } while (false)
+// Sets options from what was parsed, until the first fault.
+class Settings {
+ public:
+  template <typename Value>
+  void set(Value& target, Result<Value> value) {
+    if (fault_) return;
+    if (value)
+      target = *std::move(value);
+    else
+      fault_ = std::move(value).error();
+  }
+  const std::optional<Error>& fault() const { return fault_; }
+
+ private:
+  std::optional<Error> fault_;
+};
 
 Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& options, ReadLogs& logs) {
-  std::optional<Duration> interval;
-  OVERDUE_ASSIGN(interval, positive_duration(flags.expected_interval, "--expected-interval"));
-  if (interval) {
-    for (auto& [key, measurement] : logs.groups) measurement.fill_in_expected(*interval);
+  const auto interval = positive_duration(flags.expected_interval, "--expected-interval");
+  if (!interval) return std::unexpected(interval.error());
+  if (*interval) {
+    for (auto& [key, measurement] : logs.groups) measurement.fill_in_expected(**interval);
   }
   if (!flags.sent) return {};
   if (logs.groups.size() != 1 || !flags.by.empty()) {
@@ -150,12 +159,14 @@ void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {
 
 Result<ReadOptions> read_options_of(const LogFlags& flags) {
   ReadOptions options;
-  OVERDUE_ASSIGN(options.format, word_of<Format>(flags.format, kFormatNames, "--format"));
-  OVERDUE_ASSIGN(options.vantage, word_of<Vantage>(flags.vantage, kVantageNames, "--vantage"));
-  OVERDUE_ASSIGN(options.unit, unit_of(flags.unit));
-  OVERDUE_ASSIGN(options.limit, positive_duration(flags.limit, "--limit"));
-  OVERDUE_ASSIGN(options.since, wall_time(flags.since, "--since"));
-  OVERDUE_ASSIGN(options.until, wall_time(flags.until, "--until"));
+  Settings settings;
+  settings.set(options.format, word_of<Format>(flags.format, kFormatNames, "--format"));
+  settings.set(options.vantage, word_of<Vantage>(flags.vantage, kVantageNames, "--vantage"));
+  settings.set(options.unit, unit_of(flags.unit));
+  settings.set(options.limit, positive_duration(flags.limit, "--limit"));
+  settings.set(options.since, wall_time(flags.since, "--since"));
+  settings.set(options.until, wall_time(flags.until, "--until"));
+  if (settings.fault()) return std::unexpected(*settings.fault());
   if (options.since && options.until && *options.since >= *options.until) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--since {} is not before --until {}", flags.since, flags.until));
@@ -200,7 +211,9 @@ Result<AnalysisOptions> analysis_options_of(const ChoiceFlags& flags) {
     if (!headroom) return fail(ErrorCode::invalid_argument, "--headroom: " + headroom.error().message);
     options.advice.headroom = headroom->value();
   }
-  OVERDUE_ASSIGN(options.promise, positive_duration(flags.promise, "--promise"));
+  const auto promise = positive_duration(flags.promise, "--promise");
+  if (!promise) return std::unexpected(promise.error());
+  options.promise = *promise;
   return options;
 }
 
