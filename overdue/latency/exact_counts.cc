@@ -12,14 +12,16 @@ namespace overdue {
 namespace {
 
 constexpr std::size_t kPairSlotsMin = 64;
-constexpr std::size_t kAhead = 12;  // Slots asked of memory this many latencies before they are needed.
+constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
+constexpr std::size_t kAhead = 32;      // Slots asked of memory this many latencies before they are needed.
 
 std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
   std::uint64_t sum = 0;
   return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-std::uint64_t key_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()) + 1; }
+std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
+std::uint64_t key_of(Duration latency) { return value_of(latency) + 1; }
 
 std::uint64_t pair_key_of(std::uint64_t number, std::uint32_t series) {
   return ((number << 16) | series) + 1;
@@ -31,12 +33,20 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
   if (dropped_) return;
   index_.is_fresh = false;
   OVERDUE_CHECK(latencies.size() == series.size() && latencies.size() <= kBatchMax);
-  std::array<std::uint32_t, kBatchMax> numbers;
+  for (std::size_t done = 0; done < latencies.size(); done += kTogether) {
+    const std::size_t count = std::min(kTogether, latencies.size() - done);
+    add_some(latencies.subspan(done, count), series.subspan(done, count));
+  }
+}
+
+void ExactCounts::add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
+  if (dropped_) return;
+  std::array<std::uint32_t, kTogether> numbers;
+  for (std::size_t index = 0; index < std::min(kAhead, latencies.size()); ++index)
+    __builtin_prefetch(place_of(value_of(latencies[index])));
   for (std::size_t index = 0; index < latencies.size(); ++index) {
-    if (index + kAhead < latencies.size()) {
-      __builtin_prefetch(&slots_[home_of(key_of(latencies[index + kAhead]))]);
-    }
-    numbers[index] = number_of(key_of(latencies[index]));
+    if (index + kAhead < latencies.size()) __builtin_prefetch(place_of(value_of(latencies[index + kAhead])));
+    numbers[index] = number_of(value_of(latencies[index]));
     if (dropped_) return;
     const std::uint16_t own = series[index];
     if (own < rows_.size() && numbers[index] < rows_[own].size())
@@ -56,7 +66,7 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 void ExactCounts::add(Duration latency, std::uint16_t series, std::uint64_t count) {
   if (dropped_ || count == 0) return;
   index_.is_fresh = false;
-  const std::uint32_t number = number_of(key_of(latency));
+  const std::uint32_t number = number_of(value_of(latency));
   if (!dropped_) add_to(number, series, count);
 }
 
@@ -68,9 +78,17 @@ std::uint32_t ExactCounts::insert(std::size_t at, std::uint64_t latency_plus_1) 
   const auto number = static_cast<std::uint32_t>(latencies_.size());
   slots_[at] = {latency_plus_1, number};
   latencies_.push_back(Duration(static_cast<std::int64_t>(latency_plus_1 - 1)));
+  remember_direct(latency_plus_1 - 1, number);
   if (latencies_.size() * 5 > slots_.size() * 4) resize_slots(slots_.size() * 2);
   pool_if_too_many();
   return number;
+}
+
+void ExactCounts::remember_direct(std::uint64_t latency, std::uint32_t number) {
+  const std::uint64_t microseconds = latency / kMicrosecond;
+  if (microseconds >= kDirectMax || microseconds * kMicrosecond != latency) return;
+  if (microseconds >= direct_.size()) direct_.resize(std::bit_ceil(microseconds + 1));
+  direct_[microseconds] = number + 1;
 }
 
 void ExactCounts::resize_slots(std::size_t size) {
@@ -152,6 +170,7 @@ void ExactCounts::pool() {
   latencies_ = std::move(by_backend.latencies_);
   slots_ = std::move(by_backend.slots_);
   slots_shift_ = by_backend.slots_shift_;
+  direct_ = std::move(by_backend.direct_);
   for (std::uint32_t series = 0; series < by_backend.rows_.size(); ++series) {
     for (std::uint32_t number = 0; number < by_backend.rows_[series].size(); ++number) {
       const std::uint64_t count = by_backend.count_at(number, series);
@@ -173,7 +192,7 @@ void ExactCounts::merge(const ExactCounts& other, const std::vector<std::uint16_
   if (other.pooled_ && !pooled_) pool();
   std::vector<std::uint32_t> numbers(other.distinct());
   for (std::size_t number = 0; number < numbers.size(); ++number) {
-    numbers[number] = number_of(key_of(other.latencies_[number]));
+    numbers[number] = number_of(value_of(other.latencies_[number]));
     if (dropped_) return;
   }
   other.for_each([&](std::uint32_t number, std::uint32_t series, std::uint64_t count) {

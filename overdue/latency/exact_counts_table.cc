@@ -68,13 +68,16 @@ void ExactCounts::write_table(const std::vector<bool>& included, EndingTable& ta
   for (std::uint32_t series = 0; series < rows_.size(); ++series) {
     if (!is_reply(series) || !is_in(series)) continue;
     const Row& row = rows_[series];
-    for (std::size_t number = 0; number < row.size(); ++number) replies[number] += row[number];
+    const std::size_t used = std::min(row.size(), replies.size());  // Rows have room for more.
+    for (std::size_t number = 0; number < used; ++number) replies[number] += row[number];
   }
   const Index& sorted = index();
   table.clear();
   auto other = sorted.others.begin();
   for (const Index::Numbered& entry : sorted.latencies) {
     const Duration latency(static_cast<std::int64_t>(entry.latency));
+    const bool has_others = other != sorted.others.end() && other->latency == latency;
+    if (replies[entry.number] == 0 && !has_others) continue;
     EndingRow row{.low = latency, .mid = latency, .high = latency, .replied = replies[entry.number]};
     for (; other != sorted.others.end() && other->latency == latency; ++other) {
       if (is_in(other->series)) row.add(static_cast<Ending>(other->series % kEndingCount), other->count);

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "overdue/base/random.h"
+
 namespace overdue {
 namespace {
 
@@ -88,6 +90,55 @@ TEST(ExactCounts, GivesUpBackendsWhereOtherEndingsAreTooMany) {
   const auto counts = counts_of(exact);
   EXPECT_EQ(counts.size(), ExactCounts::kPairsMax / 2 + 1);
   EXPECT_EQ(counts.at({5, 4}), 2U);
+}
+
+TEST(ExactCounts, CountsWholeMicrosecondsAndAllOthersAlike) {
+  Random random(5);
+  std::map<std::pair<std::int64_t, std::uint32_t>, std::uint64_t> expected;
+  ExactCounts whole;
+  ExactCounts parts[2];
+  std::vector<std::uint16_t> same_series;
+  for (std::uint16_t series = 0; series < 4 * kEndings; ++series) same_series.push_back(series);
+  for (int batch = 0; batch < 8; ++batch) {
+    std::vector<Duration> latencies;
+    std::vector<std::uint16_t> series;
+    for (int row = 0; row < 1000; ++row) {
+      // Around 65.536 ms, where whole microseconds lose their own places; every other one a nanosecond off.
+      const auto microseconds =
+          static_cast<std::int64_t>(batch < 4 ? random.below(300) : 65'400 + random.below(300));
+      latencies.push_back(Duration(microseconds * 1000 + static_cast<std::int64_t>(random.below(2))));
+      series.push_back(static_cast<std::uint16_t>(random.below(4 * kEndings)));
+      ++expected[{latencies.back().count(), series.back()}];
+    }
+    whole.add(latencies, series);
+    parts[batch % 2].add(latencies, series);
+  }
+  EXPECT_EQ(counts_of(whole), expected);
+  parts[1].merge(parts[0], same_series);
+  EXPECT_EQ(counts_of(parts[1]), expected);
+}
+
+TEST(ExactCounts, TableHoldsWhatWasAddedSinceTheLastOne) {
+  ExactCounts exact;
+  exact.add(3ms, 0, 70'000);  // Past 16 bits.
+  exact.add(1ms, kEndings, 2);
+  exact.add(2ms, static_cast<std::uint16_t>(Ending::timed_out), 5);
+  exact.add(7ms, static_cast<std::uint16_t>(Ending::refused), 1);  // Never waited: in no row.
+  EndingTable table;
+  exact.write_table({true, false}, table);
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0].low, 2ms);
+  EXPECT_EQ(table[0].timed_out, 5U);
+  EXPECT_EQ(table[1].mid, 3ms);
+  EXPECT_EQ(table[1].replied, 70'000U);
+  exact.add(2ms, 0, 1);
+  exact.add(std::vector<Duration>{500us}, std::vector<std::uint16_t>{kEndings});
+  exact.write_table({true, true}, table);
+  ASSERT_EQ(table.size(), 4U);
+  EXPECT_EQ(table[0].high, 500us);
+  EXPECT_EQ(table[1].replied, 2U);
+  EXPECT_EQ(table[2].replied, 1U);
+  EXPECT_EQ(table[2].timed_out, 5U);
 }
 
 }  // namespace

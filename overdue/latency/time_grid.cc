@@ -23,22 +23,31 @@ unsigned width_log2_for(std::uint64_t count) {
 
 std::uint32_t rounded_down(std::uint32_t bucket) { return bucket - bucket % BucketCounts::kBucketsTogether; }
 
+// Calls visit with a counter of that width: loops over counters are made once for each.
+template <typename Visit>
+auto with_width(unsigned width_log2, const Visit& visit) {
+  switch (width_log2) {
+    case 0:
+      return visit(std::uint8_t{});
+    case 1:
+      return visit(std::uint16_t{});
+    case 2:
+      return visit(std::uint32_t{});
+    default:
+      return visit(std::uint64_t{});
+  }
+}
+
+template <typename Counter>
+void store_as(std::vector<std::uint8_t>& bytes, std::size_t index, std::uint64_t count) {
+  const auto counter = static_cast<Counter>(count);
+  std::memcpy(bytes.data() + index * sizeof(Counter), &counter, sizeof(Counter));
+}
+
 }  // namespace
 
 void BucketCounts::store(std::uint32_t index, std::uint64_t count) {
-  const auto store_as = [&](auto counter) {
-    std::memcpy(bytes_.data() + index * sizeof(counter), &counter, sizeof(counter));
-  };
-  switch (width_log2_) {
-    case 0:
-      return store_as(static_cast<std::uint8_t>(count));
-    case 1:
-      return store_as(static_cast<std::uint16_t>(count));
-    case 2:
-      return store_as(static_cast<std::uint32_t>(count));
-    default:
-      return store_as(count);
-  }
+  with_width(width_log2_, [&](auto own) { store_as<decltype(own)>(bytes_, index, count); });
 }
 
 void BucketCounts::add_wide(std::uint32_t bucket, std::uint64_t count) {
@@ -54,8 +63,17 @@ void BucketCounts::reshape(std::uint32_t first, std::uint32_t size, unsigned wid
   wider.first_ = first;
   wider.width_log2_ = width_log2;
   wider.bytes_.resize(std::size_t{size} << width_log2);
-  for (std::uint32_t index = 0; index < this->size(); ++index)
-    wider.store(index + first_ - first, load(index));
+  const std::uint32_t up = first_ - first;
+  if (width_log2 == width_log2_) {
+    std::copy(bytes_.begin(), bytes_.end(), wider.bytes_.begin() + (std::ptrdiff_t{up} << width_log2));
+  } else {
+    with_width(width_log2_, [&](auto from) {
+      with_width(width_log2, [&](auto to) {
+        for (std::uint32_t index = 0; index < this->size(); ++index)
+          store_as<decltype(to)>(wider.bytes_, index + up, load_as<decltype(from)>(index));
+      });
+    });
+  }
   *this = std::move(wider);
 }
 
@@ -84,9 +102,22 @@ void BucketCounts::merge(const BucketCounts& other) {
   if (other.empty()) return;
   cover(other.first_, other.first_ + other.size());
   if (try_merge_narrow(other)) return;
-  for (std::uint32_t index = 0; index < other.size(); ++index) {
-    if (const std::uint64_t count = other.load(index); count > 0) add(other.first_ + index, count);
-  }
+  const std::uint32_t up = other.first_ - first_;
+  const auto for_each_sum = [&](const auto& use) {
+    with_width(width_log2_, [&](auto own) {
+      with_width(other.width_log2_, [&](auto theirs) {
+        for (std::uint32_t index = 0; index < other.size(); ++index) {
+          use(own, index + up,
+              saturating_sum(load_as<decltype(own)>(index + up), other.load_as<decltype(theirs)>(index)));
+        }
+      });
+    });
+  };
+  std::uint64_t greatest = 0;
+  for_each_sum([&](auto, std::uint32_t, std::uint64_t sum) { greatest = std::max(greatest, sum); });
+  if (width_log2_for(greatest) > width_log2_) reshape(first_, size(), width_log2_for(greatest));
+  for_each_sum(
+      [&](auto own, std::uint32_t index, std::uint64_t sum) { store_as<decltype(own)>(bytes_, index, sum); });
 }
 
 // Eight counters of a byte at a time, while none of them can carry into its neighbour. All or nothing.
@@ -122,11 +153,15 @@ std::vector<std::uint32_t> BucketCounts::counts() const {
 std::uint64_t BucketCounts::total() const { return count_from(0); }
 
 std::uint64_t BucketCounts::count_from(std::uint32_t bucket) const {
-  std::uint64_t sum = 0;
-  for (std::uint32_t index = bucket > first_ ? bucket - first_ : 0; index < size(); ++index) {
-    sum = saturating_sum(sum, load(index));
-  }
-  return sum;
+  return with_width(width_log2_, [&](auto own) {
+    std::uint64_t sum = 0;
+    for (std::uint32_t index = bucket > first_ ? bucket - first_ : 0; index < size(); ++index) {
+      const std::uint64_t count = load_as<decltype(own)>(index);
+      // Sums of what has less than 64 bits fit: there are fewer than 2^32 buckets.
+      sum = sizeof(own) == sizeof(count) ? saturating_sum(sum, count) : sum + count;
+    }
+    return sum;
+  });
 }
 
 TimeGrid::TimeGrid(const Options& options)

@@ -228,5 +228,29 @@ TEST(TimeGrid, ManyAtOnceAreTheSameAsOneByOne) {
   EXPECT_EQ(cells_of(one_series_at_once), cells_of(one_series));
 }
 
+TEST(BucketCounts, MergesCountersOfEveryWidthIntoEveryOther) {
+  const std::uint64_t sizes[] = {1, 200, 0xffff, 0x1'0000, 0xffff'ffff, 0x1'0000'0000, ~std::uint64_t{0} - 3};
+  for (const std::uint64_t own : sizes) {
+    for (const std::uint64_t theirs : sizes) {
+      BucketCounts left;
+      left.add(100, own);
+      left.add(130, 7);
+      BucketCounts right;
+      right.add(40, 3);
+      right.add(100, theirs);
+      right.add(900, 9);
+      left.merge(right);
+      const std::uint64_t sum = own > ~theirs ? ~std::uint64_t{0} : own + theirs;
+      EXPECT_EQ(left.count_at(100), sum) << own << " and " << theirs;
+      EXPECT_EQ(left.count_at(40), 3U);
+      EXPECT_EQ(left.count_at(130), 7U);
+      EXPECT_EQ(left.count_at(900), 9U);
+      EXPECT_EQ(left.count_at(101), 0U);
+      EXPECT_EQ(left.count_from(131), 9U);
+      EXPECT_EQ(left.total(), sum > ~std::uint64_t{0} - 19 ? ~std::uint64_t{0} : sum + 19);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace overdue
