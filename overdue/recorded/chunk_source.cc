@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -26,7 +27,10 @@ std::unexpected<Error> unreadable(const std::string& path, std::string_view what
 class FileBytes final : public ByteSource {
  public:
   FileBytes(int descriptor, std::string path, ReadProgress* progress)
-      : descriptor_(descriptor), path_(std::move(path)), progress_(progress) {}
+      : descriptor_(descriptor), path_(std::move(path)), progress_(progress) {
+    struct stat status{};
+    may_wait_ = ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+  }
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
   ~FileBytes() override {
@@ -34,6 +38,10 @@ class FileBytes final : public ByteSource {
   }
   Result<std::size_t> read(char* into, std::size_t size) override {
     for (;;) {
+      if (progress_ && may_wait_ && !wait_for_bytes()) {
+        interrupted_ = true;
+        return std::size_t{0};
+      }
       const ssize_t count = ::read(descriptor_, into, size);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return unreadable(path_, std::strerror(errno));
@@ -42,11 +50,26 @@ class FileBytes final : public ByteSource {
       return static_cast<std::size_t>(count);
     }
   }
+  bool interrupted() const override { return interrupted_; }
 
  private:
+  // A pipe may be silent for hours: Ctrl-C must not have to wait for its next byte. False once stop is set.
+  bool wait_for_bytes() const {
+    constexpr int kPatienceMilliseconds = 100;
+    while (!progress_->stop.load(std::memory_order_relaxed)) {
+      pollfd waited{.fd = descriptor_, .events = POLLIN, .revents = 0};
+      const int ready = ::poll(&waited, 1, kPatienceMilliseconds);
+      if (ready > 0 || (ready < 0 && errno != EINTR))
+        return true;  // Bytes, the end or an error: read() will say.
+    }
+    return false;
+  }
+
   int descriptor_;
   std::string path_;
   ReadProgress* progress_;
+  bool may_wait_ = false;
+  bool interrupted_ = false;
 };
 
 class BytesAtHand final : public ByteSource {
@@ -75,6 +98,7 @@ class BytesAfter final : public ByteSource {
     used_ += count;
     return count;
   }
+  bool interrupted() const override { return rest_->interrupted(); }
 
  private:
   std::string first_;
@@ -103,7 +127,7 @@ class GzipBytes final : public ByteSource {
         const auto count = packed_->read(input_.data(), input_.size());
         if (!count) return std::unexpected(count.error());
         if (*count == 0) {
-          if (between_members_) return std::size_t{0};
+          if (between_members_ || packed_->interrupted()) return std::size_t{0};
           return unreadable(
               path_,
               "the gzip data ends in the middle: the file is cut off. Decompress what there is with "
@@ -125,6 +149,8 @@ class GzipBytes final : public ByteSource {
     }
     return size - stream_.avail_out;
   }
+
+  bool interrupted() const override { return packed_->interrupted(); }
 
  private:
   // Skips padding; true when a member's first byte is there.
@@ -258,11 +284,13 @@ Result<bool> ChunkSource::next(Chunk& chunk) {
   chunk.number = number_++;
   chunk.too_long = false;
   std::size_t whole = used;
-  if (!ended_) {
+  const bool cut_short = ended_ && bytes_->interrupted();
+  if (!ended_ || cut_short) {
     const void* const newline = ::memrchr(buffer, '\n', used);
+    if (newline == nullptr && cut_short) return false;
     if (newline == nullptr) return skip_rest_of_line(chunk);
     whole = static_cast<std::size_t>(static_cast<const char*>(newline) - buffer) + 1;
-    kept_.assign(buffer + whole, used - whole);
+    if (!cut_short) kept_.assign(buffer + whole, used - whole);
   }
   chunk.text = {buffer, whole};
   return true;

@@ -20,6 +20,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // Fills up to `size` bytes and returns how many; 0 only at the end.
   virtual Result<std::size_t> read(char* into, std::size_t size) = 0;
+  // The end came because reading was stopped, so the last line may be cut short.
+  virtual bool interrupted() const { return false; }
 };
 
 // ChunkSource cuts a log into chunks of whole lines, in file order, for any number of readers.
