@@ -22,7 +22,8 @@ namespace overdue {
 class Literal {
  public:
   Literal() = default;
-  explicit Literal(std::string_view text) : text_(text), first_(text.empty() ? '\0' : text.front()) {
+  explicit Literal(std::string_view text)
+      : text_(text), first_(text.empty() ? '\0' : text.front()), size_(text.size()) {
     const std::size_t size = text.size() < 8 ? text.size() : 8;
     if (size > 0) std::memcpy(&word_, text.data(), size);
     mask_ = size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * size)) - 1;
@@ -30,7 +31,8 @@ class Literal {
   }
   const std::string& text() const { return text_; }
   bool empty() const { return text_.empty(); }
-  std::size_t size() const { return text_.size(); }
+  std::size_t size() const { return size_; }
+  char first() const { return first_; }
 
   // Whether the text's first character is met within 16 bytes of `at` and the text stands there, wholly
   // before `end`; else nullptr, which says nothing. The common case of find(), small enough to be inlined.
@@ -83,17 +85,18 @@ class Literal {
     return nullptr;
   }
 
- private:
-  // Requires: 8 bytes are readable at `place`.
+  // Requires: 8 bytes, and the text's size, are readable at `place`.
   bool stands_at(const char* place) const {
     std::uint64_t word = 0;
     std::memcpy(&word, place, sizeof word);
     if (((word ^ word_) & mask_) != 0) return false;
-    return text_.size() <= 8 || std::memcmp(place + 8, text_.data() + 8, text_.size() - 8) == 0;
+    return size_ <= 8 || std::memcmp(place + 8, text_.data() + 8, size_ - 8) == 0;
   }
 
+ private:
   std::string text_;
   char first_ = '\0';
+  std::size_t size_ = 0;
   std::uint64_t word_ = 0;  // The first bytes of the text,
   std::uint64_t mask_ = 0;  // and which of them count.
 };

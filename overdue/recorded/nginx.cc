@@ -7,6 +7,7 @@
 
 #include "overdue/recorded/chunk_reader.h"
 #include "overdue/recorded/nginx_format.h"
+#include "overdue/recorded/nginx_quick.h"
 #include "overdue/recorded/nginx_rows.h"
 #include "overdue/recorded/nginx_shapes.h"
 
@@ -28,12 +29,15 @@ bool looks_right(const NginxLine& line) {
 class NginxReader final : public ChunkReader {
  public:
   NginxReader(std::vector<NginxFormat> formats, NginxRows::Settings settings)
-      : formats_(std::move(formats)), settings_(std::move(settings)) {}
+      : formats_(std::move(formats)), settings_(std::move(settings)) {
+    if (!settings_.picks.by() && settings_.picks.wheres().empty()) quick_ = NginxQuick::create(formats_[0]);
+  }
 
   std::uint64_t read(std::string_view lines, RowSink& sink) const override {
     NginxRows rows(settings_, sink);
     // One a format: what a format does not have must stay empty.
     std::vector<NginxLine> values(formats_.size());
+    NginxQuickLine quick_values;
     const char* const end = lines.data() + lines.size();
     std::uint64_t number = 0;
     for (const char* at = lines.data(); at != end; ++number) {
@@ -41,7 +45,8 @@ class NginxReader final : public ChunkReader {
           static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
       std::string_view line(at, static_cast<std::size_t>((newline == nullptr ? end : newline) - at));
       if (line.ends_with('\r')) line.remove_suffix(1);
-      if (!read_line(line, end + kReadableAfter, values, number, rows))
+      const bool done = quick_ && quick_->read(line, quick_values) && rows.add_quick(quick_values);
+      if (!done && !read_line(line, end + kReadableAfter, values, number, rows))
         sink.set_aside(reason_against(line), number);
       at = newline == nullptr ? end : newline + 1;
     }
@@ -67,6 +72,7 @@ class NginxReader final : public ChunkReader {
   }
 
   std::vector<NginxFormat> formats_;
+  std::optional<NginxQuick> quick_;  // For lines of the first format.
   NginxRows::Settings settings_;
 };
 
@@ -214,11 +220,12 @@ SourceSummary summary_of(const Found& found, const std::string& path, const Read
   summary.vantage = options.vantage.value_or(proxy ? Vantage::proxy : Vantage::server);
   summary.detail = found.has_upstream_time && found.has_request_time ? "request and upstream times"
                    : found.has_upstream_time                         ? "upstream times"
-                                                                     : "request times";
-  if (!options.log_format) summary.detail += fmt::format(", read as '{}'", found.formats.front().text());
+                                                                     : "request times only";
   summary.has_start_times = found.has_time_of_day;
   summary.has_connect_times = found.has_connect_time;
   summary.level_is_fixed = !found.has_upstream_time || !found.has_request_time;
+  if (!options.log_format)
+    summary.notes.push_back(fmt::format("read as log_format '{}'", found.formats.front().text()));
   summary.notes.emplace_back("nginx writes whole milliseconds: 0.000 is less than one");
   if (found.has_connect_time) {
     summary.notes.emplace_back("a connect time of 0.000 is less than 1 ms, or a connection kept from before");

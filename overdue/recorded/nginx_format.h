@@ -39,6 +39,7 @@ struct NginxLine {
   bool may_have_lists = false;  // Of upstreams; if not, there is at most one.
 
   std::string_view operator[](NginxField field) const { return values[static_cast<std::size_t>(field)]; }
+  std::string_view text(NginxField field) const { return (*this)[field]; }
 };
 
 // NginxFormat finds the fields of a line written by an nginx log_format, or by LTSV's labels.
@@ -68,7 +69,7 @@ class NginxFormat {
   std::optional<std::size_t> slot_of(std::string_view variable) const;
   const std::string& text() const { return text_; }
 
- private:
+  // One variable and the literal behind it.
   struct Step {
     bool plain = false;     // Its literal ends it wherever it is met first.
     bool upstream = false;  // Its value may be a list.
@@ -79,7 +80,11 @@ class NginxFormat {
     bool may_be_escaped = false;  // The literal begins with a quote: one behind a backslash is not it.
     Literal literal;              // What follows the variable; empty: the rest of the line.
   };
+  // Empty for a format by labels.
+  const std::vector<Step>& steps() const { return steps_; }
+  const std::string& first_literal() const { return first_literal_; }
 
+ private:
   // Where the value of `step` that begins at `at` ends, or nullptr.
   static const char* end_of(const Step& step, const char* at, const char* end, const char* readable_end,
                             bool& lists);

@@ -81,12 +81,17 @@ bool is_group_name(std::string_view address) {
 
 }  // namespace
 
-std::optional<WallTime> NginxRows::time_of(const NginxLine& line) {
-  std::string_view text = line[NginxField::msec];
-  if (!given(text)) text = line[NginxField::time_iso8601];
-  if (!given(text)) text = line[NginxField::time_local];
+template <typename Line>
+std::string_view NginxRows::time_text_of(const Line& line) {
+  for (const NginxField field : {NginxField::msec, NginxField::time_iso8601, NginxField::time_local}) {
+    if (given(line.text(field))) return line.text(field);
+  }
+  return {};
+}
+
+std::optional<WallTime> NginxRows::time_of(std::string_view text) {
   if (!given(text)) return std::nullopt;
-  if (text.size() == last_time_size_ && std::memcmp(text.data(), last_time_text_.data(), text.size()) == 0) {
+  if (text.size() == last_time_size_ && same_text(text.data(), last_time_text_.data(), text.size())) {
     return last_time_;
   }
   std::optional<WallTime> time;
@@ -103,6 +108,12 @@ std::optional<WallTime> NginxRows::time_of(const NginxLine& line) {
   return time;
 }
 
+std::uint16_t NginxRows::route_of_target(std::string_view target, const char* readable_end) {
+  if (!given(target) || target.empty()) return 0;
+  const std::string_view route = route_text_.of(target, readable_end);
+  return routes_.id_of(route, [&] { return sink_.names.routes.id_of(route); });
+}
+
 std::uint16_t NginxRows::route_of(const NginxLine& line, Call& call) {
   std::string_view target = line[NginxField::uri];
   call.method = line[NginxField::method];
@@ -111,9 +122,42 @@ std::uint16_t NginxRows::route_of(const NginxLine& line, Call& call) {
     if (!given(call.method)) call.method = request.method;
     if (!given(target)) target = request.target;
   }
-  if (!given(target) || target.empty()) return 0;
-  const std::string_view route = route_text_.of(target);
-  return routes_.id_of(route, [&] { return sink_.names.routes.id_of(route); });
+  return route_of_target(target, target.data() + target.size());
+}
+
+bool NginxRows::add_quick(const NginxQuickLine& line) {
+  const std::int32_t status = line.number(NginxField::status);
+  const std::int32_t request_time = line.number(NginxField::request_time);
+  const std::int32_t response_time = line.number(NginxField::response_time);
+  std::string_view address = line.text(NginxField::upstream_addr);
+  const bool attempt = settings_.level == Level::attempts && response_time >= 0;
+  std::int32_t deciding = status;
+  if (attempt) {
+    if (line.number(NginxField::upstream_status) >= 0) deciding = line.number(NginxField::upstream_status);
+    // Why a server failed, and who left, takes a closer look.
+    if (status == 499 || deciding >= 500 || address == "-") return false;
+  } else {
+    if (request_time < 0) return false;
+    if (has_blank(address) || address == "-") address = {};
+  }
+  if (!StatusRules::in_range(deciding)) return false;
+  const auto end = time_of(time_text_of(line));
+  std::string_view target = line.text(NginxField::uri);
+  if (!given(target) && given(line.text(NginxField::request)))
+    target = split_request(line.text(NginxField::request)).target;
+  const std::uint16_t route =
+      route_of_target(target, target.data() + target.size() + ChunkReader::kReadableAfter);
+  Attempt& row = sink_.append();
+  row.ending = settings_.rules.ending_of(deciding);
+  row.elapsed = std::chrono::milliseconds(attempt ? response_time : request_time);
+  row.has_start = end.has_value();
+  if (end) row.start = *end - std::chrono::milliseconds(request_time >= 0 ? request_time : response_time);
+  row.route = route;
+  row.begins_call = true;
+  row.backend = backends_.id_of(address, [&] { return sink_.names.backends.id_of(address); });
+  row.has_connect = line.number(NginxField::connect_time) >= 0;
+  if (row.has_connect) row.connect = std::chrono::milliseconds(line.number(NginxField::connect_time));
+  return true;
 }
 
 void NginxRows::add(const NginxLine& line, std::uint64_t line_number) {
@@ -128,7 +172,7 @@ void NginxRows::add(const NginxLine& line, std::uint64_t line_number) {
   const bool as_call = settings_.level == Level::calls || !attempts;
   if (as_call && !call.elapsed && !attempts) return set_aside("no latency value");
   if (as_call && !StatusRules::in_range(call.status)) return set_aside("no status");
-  call.end = time_of(line);
+  call.end = time_of(time_text_of(line));
   call.route = route_of(line, call);
   return as_call ? add_call(line, call) : add_attempts(line, call);
 }
@@ -165,7 +209,10 @@ bool NginxRows::has_no_upstream(const NginxLine& line, const Call& call) const {
 }
 
 void NginxRows::add_attempts(const NginxLine& line, const Call& call) {
-  if (has_no_upstream(line, call)) return set_aside("answered by nginx itself, no upstream");
+  if (has_no_upstream(line, call)) {
+    ++sink_.calls_without_attempts;
+    return set_aside("answered by nginx itself, no upstream");
+  }
   if (!read_upstreams(line)) return;
   Duration total{};
   for (std::size_t i = 0; i < upstream_count_; ++i) total += upstreams_[i].elapsed.value_or(0ns);

@@ -9,6 +9,7 @@
 #include "overdue/recorded/field_picks.h"
 #include "overdue/recorded/name_cache.h"
 #include "overdue/recorded/nginx_format.h"
+#include "overdue/recorded/nginx_quick.h"
 #include "overdue/recorded/route_text.h"
 #include "overdue/recorded/status_rules.h"
 #include "overdue/recorded/time_text.h"
@@ -39,6 +40,9 @@ class NginxRows {
 
   // `line_number` is 0-based within the chunk, for what is set aside.
   void add(const NginxLine& line, std::uint64_t line_number);
+  // The same, where that is one row by the simplest of rules; false, and nothing done, where it is not.
+  // Requires: neither --by nor --where; ChunkReader::kReadableAfter bytes after the line may be looked at.
+  bool add_quick(const NginxQuickLine& line);
 
  private:
   struct Upstream {
@@ -69,8 +73,11 @@ class NginxRows {
   bool append(const NginxLine& line, const Call& call, std::string_view address, const Judged& judged,
               std::optional<WallTime> start, std::string_view connect, bool begins_call);
   void set_aside(std::string_view reason) { sink_.set_aside(reason, line_number_); }
-  std::optional<WallTime> time_of(const NginxLine& line);
+  std::optional<WallTime> time_of(std::string_view text);
+  template <typename Line>
+  static std::string_view time_text_of(const Line& line);
   std::uint16_t route_of(const NginxLine& line, Call& call);
+  std::uint16_t route_of_target(std::string_view target, const char* readable_end);
 
   const Settings& settings_;
   RowSink& sink_;

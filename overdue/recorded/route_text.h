@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace overdue {
@@ -18,11 +19,16 @@ class RouteText {
 
   // `target`: as in a request line; "http://host/path" loses its host.
   std::string_view of(std::string_view target);
+  // The same where bytes up to `readable_end` may be looked at: a short path whose only digits are whole
+  // segments, as almost all are, is then taken 16 bytes at a time.
+  std::string_view of(std::string_view target, const char* readable_end);
   // The same for what without_query() returned.
   std::string_view of_path(std::string_view path);
   static std::string_view without_query(std::string_view target);
 
  private:
+  std::string_view short_path(std::string_view path, std::uint64_t digits, std::uint64_t slashes);
+
   std::array<char, 3 * kLengthMax> buffer_{};  // A one-digit segment grows to three characters.
 };
 
