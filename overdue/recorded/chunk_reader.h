@@ -52,6 +52,8 @@ class RowSink {
   // Rows left out by --where; the reader counts them here and does nothing else with them. (--since and
   // --until are the sink's own.)
   std::uint64_t filtered = 0;
+  // Calls that made no attempt (a proxy answered them itself): calls, though no row begins them.
+  std::uint64_t calls_without_attempts = 0;
 
  protected:
   virtual void take(std::span<const Attempt> rows) = 0;

@@ -10,7 +10,7 @@
 namespace overdue {
 
 // CollectingSink keeps what a reader hands on as lines of text that compare well. For tests of the readers.
-class CollectingSink final : public RowSink {
+class CollectingSink : public RowSink {
  public:
   // One row a line: "replied 20ms 10.0.0.2:80", with what is there of: connect, route, group, start, +call.
   std::string text() {

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
+#include <fstream>
 #include <numeric>
 
 #include "overdue/base/random.h"
@@ -117,18 +119,19 @@ std::string histogram_of(const std::vector<std::uint64_t>& values, const Setting
   return encoded(counts, settings);
 }
 
-CollectingSink read_hlog(const std::string& text, SourceSummary& summary, const ReadOptions& options = {}) {
-  CollectingSink sink;
-  auto opened = open_hlog(text, "a.hlog", options);
-  if (!opened) {
-    ADD_FAILURE() << opened.error().message;
-    return sink;
+// What an hlog file's text is read as.
+struct HlogRead : CollectingSink {
+  HlogRead(const std::string& text, SourceSummary& summary, const ReadOptions& options = {}) {
+    auto opened = open_hlog(text, "a.hlog", options);
+    if (!opened) {
+      ADD_FAILURE() << opened.error().message;
+      return;
+    }
+    EXPECT_FALSE(opened->reader->chunks_are_independent());
+    opened->reader->read(text, *this);
+    summary = std::move(opened->summary);
   }
-  EXPECT_FALSE(opened->reader->chunks_are_independent());
-  opened->reader->read(text, sink);
-  summary = std::move(opened->summary);
-  return sink;
-}
+};
 
 constexpr const char* kHead =
     "#[Logged with something]\n#[Histogram log format version 1.2]\n"
@@ -215,7 +218,7 @@ TEST(Hlog, CountsRepliesAtEachIntervalsStart) {
                              histogram_of({50}, settings) + "\n";
     EXPECT_TRUE(looks_like_hlog(text));
     SourceSummary summary;
-    CollectingSink sink = read_hlog(text, summary);
+    HlogRead sink(text, summary);
     EXPECT_EQ(sink.text(),
               "replied 100ns x2 at 1441812279601000000\nreplied 2015231ns x1 at 1441812279601000000\n"
               "replied 50ns x1 at 1441812280608000000\n");
@@ -238,7 +241,7 @@ TEST(Hlog, TellsTheUnitFromTheGreatestValue) {
     const std::string line =
         std::string("0.127,1.007,") + each.max + "," + histogram_of({2'010'000}, {}) + "\n";
     SourceSummary summary;
-    CollectingSink sink = read_hlog(kHead + line, summary);
+    HlogRead sink(kHead + line, summary);
     EXPECT_EQ(sink.text(), each.row);
     EXPECT_GE(summary.notes.size(), 2U);
   }
@@ -250,14 +253,14 @@ TEST(Hlog, TellsTheUnitFromTheGreatestValue) {
   ReadOptions options;
   options.unit = Duration(1000);
   SourceSummary summary;
-  EXPECT_EQ(read_hlog(odd, summary, options).text(), "replied 2015231us x1 at 1441812279601000000\n");
+  EXPECT_EQ(HlogRead(odd, summary, options).text(), "replied 2015231us x1 at 1441812279601000000\n");
 }
 
 TEST(Hlog, NotesAMaximumThatDisagreesWithItsHistogram) {
   const std::string text = std::string(kHead) + "0.127,1.007,2.016," + histogram_of({2'010'000}, {}) + "\n" +
                            "1.127,1.007,1.500," + histogram_of({2'010'000}, {}) + "\n";
   SourceSummary summary;
-  CollectingSink sink = read_hlog(text, summary);
+  HlogRead sink(text, summary);
   EXPECT_EQ(sink.rows.size(), 2U);
   EXPECT_EQ(sink.notes.size(), 1U);
 }
@@ -277,7 +280,7 @@ TEST(Hlog, CountsTimesFromTheBaseTheLogNames) {
         Case{"#[StartTime: 1441812279.474 (x)]\n" + later, " at 1441812290000000000"},
         Case{later, " at 1441812290000000000"}, Case{line, ""}}) {
     SourceSummary summary;
-    EXPECT_EQ(read_hlog(each.text, summary).text(), std::string("replied 1003ns x1") + each.at + "\n")
+    EXPECT_EQ(HlogRead(each.text, summary).text(), std::string("replied 1003ns x1") + each.at + "\n")
         << each.text;
     EXPECT_EQ(summary.has_start_times, each.at[0] != '\0');
   }
@@ -287,10 +290,10 @@ TEST(Hlog, ReadsAllTagsTogetherUnlessOneIsAskedFor) {
   const std::string text = std::string(kHead) + "Tag=A,0.127,1.007,0.000," + histogram_of({100}, {}) + "\n" +
                            "0.127,1.007,0.000," + histogram_of({200}, {}) + "\n";
   SourceSummary summary;
-  EXPECT_EQ(read_hlog(text, summary).rows.size(), 2U);
+  EXPECT_EQ(HlogRead(text, summary).rows.size(), 2U);
   ReadOptions options;
   options.where = {{"tag", "A"}};
-  CollectingSink one = read_hlog(text, summary, options);
+  HlogRead one(text, summary, options);
   EXPECT_EQ(one.rows.size(), 1U);
   EXPECT_EQ(one.filtered, 1U);
   options.where = {{"host", "A"}};
@@ -312,8 +315,7 @@ TEST(Hlog, SetsAsideWhatIsNoIntervalAndSaysWhy) {
         Case{"-1.0,1.007,0.000," + good, "not an interval"}, Case{"0.127,1.007,0.000,HIST,x", "not base64"},
         Case{"0.127,1.007,0.000,", "not an interval"}}) {
     SourceSummary summary;
-    CollectingSink sink =
-        read_hlog(std::string(kHead) + "0.1,1.0,0.000," + good + "\r\n" + each.line + "\r\n", summary);
+    HlogRead sink(std::string(kHead) + "0.1,1.0,0.000," + good + "\r\n" + each.line + "\r\n", summary);
     EXPECT_EQ(sink.rows.size(), 1U) << each.line;
     EXPECT_EQ(sink.set_aside_text(), std::string(each.reason) + ": 1, line 6\n") << each.line;
   }
@@ -325,13 +327,13 @@ TEST(Hlog, WarnsWhereValuesReachTheHistogramsLimit) {
   const std::string at_limit =
       std::string(kHead) + "0.127,1.007,1000.000," + histogram_of({5'000'000, 999'999'999}, settings) + "\n";
   SourceSummary summary;
-  CollectingSink sink = read_hlog(at_limit, summary);
+  HlogRead sink(at_limit, summary);
   ASSERT_EQ(sink.notes.size(), 1U);
   EXPECT_NE(sink.notes.begin()->first.find("--sent"), std::string::npos);
   EXPECT_NE(sink.notes.begin()->first.find("1 s"), std::string::npos) << sink.notes.begin()->first;
   const std::string below =
       std::string(kHead) + "0.127,1.007,990.000," + histogram_of({5'000'000, 990'000'000}, settings) + "\n";
-  EXPECT_TRUE(read_hlog(below, summary).notes.empty());
+  EXPECT_TRUE(HlogRead(below, summary).notes.empty());
 }
 
 TEST(Hlog, IsNotMistakenForOtherLogs) {
@@ -339,6 +341,46 @@ TEST(Hlog, IsNotMistakenForOtherLogs) {
     EXPECT_FALSE(looks_like_hlog(text)) << text;
   }
   EXPECT_EQ(open_hlog("a,b\n1,2\n", "a.csv", {}).error().code, ErrorCode::unreadable_input);
+}
+
+// Times count from the base time met last before them, so that a file of many chunks must not be shared out.
+TEST(Hlog, IsReadByOneThreadHoweverManyThereAre) {
+  std::string text = kHead;
+  const std::string line = ",1.000,0.000," + encoded({0, 0, 1, 2}, {}) + "\n";
+  std::uint64_t late = 0;
+  for (int block = 0; text.size() < (std::size_t{1} << 20); ++block) {
+    text += std::string("#[BaseTime: ") + (block % 2 == 0 ? "1441812000" : "1541812000") +
+            ".000 (seconds since epoch)]\n";
+    for (int i = 0; i < 20; ++i) text += std::to_string(i) + ".000" + line;
+    if (block % 2 == 1) late += 60;
+  }
+  const std::string path = testing::TempDir() + "many_intervals.hlog";
+  std::ofstream(path) << text;
+  ReadOptions options;
+  options.unit = Duration(1);
+  options.since = WallTime(std::chrono::seconds(1'500'000'000));
+  for (const unsigned threads : {1U, 2U, 8U}) {
+    options.threads = threads;
+    const auto log = read_log(path, options);
+    ASSERT_TRUE(log) << log.error().message;
+    EXPECT_EQ(log->source.attempts, late);
+    EXPECT_TRUE(log->source.set_aside.empty());
+  }
+}
+
+TEST(Hlog, HandsOnNoMoreRowsOfACountThanCanBeWaitedFor) {
+  SourceSummary summary;
+  const std::string text = kHead + ("1.0,1.000,0.000," + encoded({0, 0, std::int64_t{1} << 40}, {})) + "\n";
+  std::uint64_t rows = 0;
+  ReadOptions options;
+  options.unit = Duration(1);
+  const auto read =
+      read_attempts(text, "a.hlog", options,
+                    [&](auto taken, const auto&, const auto&, const auto&) { rows += taken.size(); });
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(rows, 65'536U);
+  EXPECT_TRUE(std::ranges::find(read->notes, "counts above 65,536 are handed on as that many rows") !=
+              read->notes.end());
 }
 
 }  // namespace

@@ -58,6 +58,8 @@ void ReadAccount::finish(std::uint64_t header_lines, SourceSummary& summary) {
 const ReadAccount& AccountingSink::account() {
   account_.filtered += filtered;
   filtered = 0;
+  account_.calls += calls_without_attempts;
+  calls_without_attempts = 0;
   return account_;
 }
 
@@ -145,7 +147,8 @@ void HandingSink::add_counts(Ending ending, Duration elapsed, std::uint64_t numb
   row.begins_call = true;
   row.has_start = at.has_value();
   row.start = at.value_or(WallTime{});
-  for (std::uint64_t i = 0; i < number; ++i) append() = row;
+  if (number > kRowsOfACountMax) note("counts above 65,536 are handed on as that many rows");
+  for (std::uint64_t i = 0; i < std::min(number, kRowsOfACountMax); ++i) append() = row;
 }
 
 }  // namespace overdue

@@ -97,9 +97,12 @@ class MeasuringSink final : public AccountingSink {
   std::vector<std::uint16_t> met_;
 };
 
-// HandingSink hands the rows to a function.
+// HandingSink hands the rows to a function. A count becomes that many rows, up to kRowsOfACountMax: one line
+// may claim more than anyone could wait for.
 class HandingSink final : public AccountingSink {
  public:
+  static constexpr std::uint64_t kRowsOfACountMax = 65'536;
+
   HandingSink(const ReadOptions& options, const TakeAttempts& to) : AccountingSink(options), to_(to) {}
   void add_counts(Ending ending, Duration elapsed, std::uint64_t count, std::optional<WallTime> at) override;
 
