@@ -63,7 +63,8 @@ void CsvFields::split(std::string_view line, char delimiter) {
 struct CsvReader::Pass : RowPass {
   using RowPass::RowPass;
   CsvFields fields;
-  std::array<std::uint32_t, kBlockBytes + 8> places;
+  // The first stands for the newline before the block, so that a field runs from place to place.
+  std::array<std::uint32_t, 1 + kBlockBytes + 8> places;
 };
 
 CsvReader::CsvReader(CsvShape shape, RowTaker taker)
@@ -96,35 +97,35 @@ std::uint64_t CsvReader::read(std::string_view lines, RowSink& sink) const {
 // Requires: `block` ends in a newline and is no longer than kBlockBytes.
 void CsvReader::read_block(std::string_view block, Pass& pass) const {
   const char* const text = block.data();
-  const std::uint32_t* place = pass.places.data();
+  pass.places[0] = UINT32_MAX;  // One less than the place of the first character.
+  std::uint32_t* place = pass.places.data() + 1;
   const std::uint32_t* const places_end =
-      place + find_separators(text, block.size(), shape_.delimiter, pass.places.data());
+      place + find_separators(text, block.size(), shape_.delimiter, place);
   const std::uint32_t fields = field_count_;
   const char delimiter = shape_.delimiter;
-  std::uint32_t begin = 0;
   while (place != places_end) {
+    const std::uint32_t begin = place[-1] + 1;
     bool plain = places_end - place >= static_cast<std::ptrdiff_t>(fields) && text[place[fields - 1]] == '\n';
     for (std::uint32_t field = 0; plain && field + 1 < fields; ++field)
       plain = text[place[field]] == delimiter;
     if (plain) [[likely]] {
-      const std::uint32_t newline = place[fields - 1];
-      const std::uint32_t last_end = newline > begin && text[newline - 1] == '\r' ? newline - 1 : newline;
-      const auto text_of = [&](std::uint32_t field) {
-        const std::uint32_t from = field == 0 ? begin : place[field - 1] + 1;
-        const std::uint32_t to = field + 1 == fields ? last_end : place[field];
-        return std::string_view(text + from, to - from);
+      std::uint32_t& end = place[fields - 1];
+      const std::uint32_t newline = end;
+      end -= newline > begin && text[newline - 1] == '\r' ? 1 : 0;
+      const auto text_of = [text, place](std::uint32_t field) {
+        const std::uint32_t from = place[static_cast<std::ptrdiff_t>(field) - 1] + 1;
+        return std::string_view(text + from, place[field] - from);
       };
       // What begins with a letter or sign may be a header again (files that were joined) or a comment.
       const bool digit_first = static_cast<unsigned char>(text[begin]) - unsigned{'0'} <= 9;
-      if (digit_first || !is_no_row(block.substr(begin, last_end - begin))) [[likely]] {
+      if (digit_first || !is_no_row(block.substr(begin, end - begin))) [[likely]] {
         taker_.take<true>(text_of, pass);
       }
+      end = newline;
       place += fields;
-      begin = newline + 1;
     } else {
       while (text[*place] != '\n') ++place;
       read_slowly(without_newline(block.substr(begin, *place - begin)), pass);
-      begin = *place + 1;
       ++place;
     }
     ++pass.line;

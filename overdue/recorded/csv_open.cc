@@ -186,6 +186,7 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   opened.summary.has_start_times = shape->plan.of(Role::start).has_value();
   opened.summary.has_connect_times = shape->plan.of(Role::connect).has_value();
   opened.summary.level_is_fixed = true;
+  opened.summary.outcome_unknown = rules->only_latency();
   opened.summary.unit_doubt = rules->unit_doubt();
   if (has_header) {
     opened.header_bytes = top->bytes_before + top->first.size();

@@ -48,6 +48,34 @@ std::string asides(const SourceSummary& summary) {
   return text;
 }
 
+TEST(Csv, TakesAColumnOfFailuresAsTheOppositeOfOk) {
+  const Read failed = read("latency_ms,Failed\n7,false\n8,true\n9,0\n10,1\n11,\n");
+  EXPECT_EQ(failed.rows, Rows({"replied 7", "timed_out 8", "replied 9", "timed_out 10", "replied 11"}));
+  ASSERT_TRUE(failed.summary);
+  EXPECT_EQ(failed.summary->detail, "columns latency_ms as latency, Failed as not ok");
+  EXPECT_FALSE(failed.summary->outcome_unknown);
+  const Read error = read("latency_ms,error\n7,\n8,connection lost\n9,-\n10,error\n11,null\n");
+  EXPECT_EQ(error.rows, Rows({"replied 7", "timed_out 8", "replied 9", "timed_out 10", "replied 11"}));
+  // What says more goes first.
+  EXPECT_EQ(read("latency_ms,error,status\n7,x,200\n").rows, Rows({"replied 7"}));
+  ReadOptions no_ok;
+  no_ok.columns["ok"] = "";
+  EXPECT_EQ(read("latency_ms,error\n7,x\n", no_ok).rows, Rows({"replied 7"}));
+}
+
+TEST(Csv, SaysThatNothingInItTellsHowACallEnded) {
+  const auto unknown = [](std::string_view bytes) { return read(bytes).summary.value().outcome_unknown; };
+  EXPECT_TRUE(unknown("latency_ms,backend\n7,a\n"));
+  EXPECT_FALSE(unknown("latency_ms,status\n7,200\n"));
+  EXPECT_FALSE(unknown("latency_ms,ending\n7,replied\n"));
+  EXPECT_FALSE(unknown("latency_ms,ok\n7,true\n"));
+}
+
+TEST(Csv, CallsWithoutAnyReplyAreCallsAllTheSame) {
+  EXPECT_EQ(read("latency_ms,status\n7,408\n,0\n").rows, Rows({"timed_out 7", "timed_out untimed"}));
+  EXPECT_EQ(read("latency_ms,ending\n7,refused\n,refused\n").rows, Rows({"refused 7", "refused untimed"}));
+}
+
 TEST(Csv, FindsItsColumnsByTheNamesPeopleGiveThem) {
   struct Case {
     std::string_view name;

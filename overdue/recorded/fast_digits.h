@@ -55,24 +55,29 @@ inline bool whole_number(const char* at, std::size_t size, std::uint64_t& value)
 }
 
 // "12.345" as 12345 with 3 digits of fraction: up to 8 characters, no sign, at most one point. False where it
-// is none. Requires: 8 readable bytes at `at`.
+// is none. `fraction_digits` comes in as a guess, 0 for none: the numbers of a log mostly have as many as the
+// one before. Requires: 8 readable bytes at `at`; fraction_digits < 8.
 inline bool short_decimal(const char* at, std::size_t size, std::uint64_t& value, unsigned& fraction_digits) {
-  if (size == 0 || size > 8) return false;
+  if (size - 1 > 7) return false;
   std::uint64_t word = right_aligned(load_eight(at), static_cast<unsigned>(size));
-  // The byte that is a point becomes 0, and the lowest byte that is 0 is found by the borrow it causes.
-  const std::uint64_t unlike = word ^ 0x2e2e2e2e2e2e2e2eU;
-  const std::uint64_t found = (unlike - 0x0101010101010101U) & ~unlike & 0x8080808080808080U;
-  fraction_digits = 0;
-  if (found != 0) {
-    const auto bit = static_cast<unsigned>(__builtin_ctzll(found)) - 7;  // Where the point's byte begins.
+  unsigned bit = 56 - 8 * fraction_digits;  // Where the point's byte begins.
+  bool point = bit != 56 && ((word >> bit) & 0xff) == '.';
+  if (!point) [[unlikely]] {
+    // The byte that is a point becomes 0, and the lowest byte that is 0 is found by the borrow it causes.
+    const std::uint64_t unlike = word ^ 0x2e2e2e2e2e2e2e2eU;
+    const std::uint64_t found = (unlike - 0x0101010101010101U) & ~unlike & 0x8080808080808080U;
+    point = found != 0;
+    bit = point ? static_cast<unsigned>(__builtin_ctzll(found)) - 7 : 56;
     fraction_digits = 7 - bit / 8;
+  }
+  if (point) {
     // What stands before the point moves over it, one byte to the right.
     const std::uint64_t before = word & ((std::uint64_t{1} << bit) - 1);
-    const std::uint64_t after = bit == 56 ? 0 : word >> (bit + 8) << (bit + 8);
+    const std::uint64_t after = (word >> bit >> 8) << bit << 8;
     word = after | (before << 8) | 0x30;
   }
   value = eight_digits(word);
-  return are_eight_digits(word) && (size > 1 || found == 0);
+  return are_eight_digits(word) && (size > 1 || !point);
 }
 
 }  // namespace overdue

@@ -98,6 +98,9 @@ constexpr std::string_view kStatusNames[] = {"status",     "statuscode",   "http
 constexpr std::string_view kEndingNamesInFiles[] = {"ending", "outcome"};
 constexpr std::string_view kOkNames[] = {"ok",        "success", "succeeded", "successful",
                                          "issuccess", "isok",    "passed"};
+// Yes means not ok. Believed only where nothing else says how a call ended: `error` may hold many things.
+constexpr std::string_view kNotOkNames[] = {"failed",   "isfailed", "hasfailed",  "error",     "iserror",
+                                            "haserror", "timedout", "istimedout", "didtimeout"};
 constexpr std::string_view kBackendNames[] = {
     "backend", "upstream", "upstreamaddr", "upstreamhost", "backendname", "backendaddr",
     "replica", "instance", "server",       "serveraddr",   "target",      "node",
@@ -257,7 +260,8 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
   // ms.
   if (!said[static_cast<std::size_t>(Role::latency)]) {
     const std::string_view known = jmeter ? "elapsed" : ab ? "ttime" : "";
-    if (auto guessed = guess_latency(names, read, path, known, plan); !guessed) return std::unexpected(guessed.error());
+    if (auto guessed = guess_latency(names, read, path, known, plan); !guessed)
+      return std::unexpected(guessed.error());
     if (jmeter || ab) plan.unit_by_format = TimeUnit::milliseconds;
   }
   const auto give = [&](Role role, std::string_view name) {
@@ -287,6 +291,14 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
       break;
     }
   }
+  const bool ends = plan.of(Role::status) || plan.of(Role::ending) || plan.of(Role::ok);
+  for (std::size_t i = 0; i < names.size() && !ends && !said[static_cast<std::size_t>(Role::ok)]; ++i) {
+    if (plan.ok_is_inverse || taken(i) ||
+        std::ranges::find(kNotOkNames, read[i].joined) == std::end(kNotOkNames))
+      continue;
+    plan.of(Role::ok) = RoleField{static_cast<std::uint32_t>(i), names[i], std::nullopt};
+    plan.ok_is_inverse = true;
+  }
   return plan;
 }
 
@@ -309,7 +321,9 @@ std::string in_words(const FieldPlan& plan) {
   std::vector<std::string> parts;
   for (std::size_t role = 0; role < kRoleCount; ++role) {
     const auto& field = plan.fields[role];
-    if (field)
+    if (field && role == static_cast<std::size_t>(Role::ok) && plan.ok_is_inverse) {
+      parts.push_back(fmt::format("{} as not ok", field->name));
+    } else if (field)
       parts.push_back(field->name == kRoleNames[role]
                           ? field->name
                           : fmt::format("{} as {}", field->name, kRoleNames[role]));

@@ -30,6 +30,8 @@ struct RoleField {
 // Which field has which role, as --map says it and else as the names suggest it.
 struct FieldPlan {
   std::array<std::optional<RoleField>, kRoleCount> fields;
+  // The field of Role::ok says the opposite: `failed`, `error`, `timed_out`.
+  bool ok_is_inverse = false;
   std::optional<TimeUnit> unit_by_format;  // Where what wrote the file is known, and with it the unit.
   const std::optional<RoleField>& of(Role role) const { return fields[static_cast<std::size_t>(role)]; }
   std::optional<RoleField>& of(Role role) { return fields[static_cast<std::size_t>(role)]; }

@@ -130,12 +130,12 @@ class NdjsonReader final : public ChunkReader {
   std::uint64_t read(std::string_view lines, RowSink& sink) const override {
     RowPass pass(sink);
     ondemand::parser parser;
-    LineTexts found;
+    FlatJson::Found found;
     const auto text_of = [&](std::uint32_t field) { return found.texts[place_of_[field]]; };
     while (!lines.empty()) {
       const LineShape shape = shape_of_line(lines.data(), lines.size());
       const std::string_view line = lines.substr(0, shape.size);
-      if (shape.flat && flat_ && flat_->find(line, found.texts)) [[likely]] {
+      if (shape.flat && flat_ && flat_->find(line, found)) [[likely]] {
         taker_.take<true>(text_of, pass);
       } else {
         read_line(line, parser, pass);
@@ -299,8 +299,10 @@ std::vector<std::pair<std::uint32_t, std::string>> wanted_fields(const std::vect
                                                                  const FieldPlan& plan,
                                                                  const FieldPicks& picks) {
   std::set<std::uint32_t> indexes;
-  for (const auto& field : plan.fields) {
-    if (field) indexes.insert(field->index);
+  for (std::size_t role = 0; role < kRoleCount; ++role) {
+    // The method is of use only to --by and --where.
+    const auto& field = plan.fields[role];
+    if (field && role != static_cast<std::size_t>(Role::method)) indexes.insert(field->index);
   }
   if (picks.by()) indexes.insert(*picks.by());
   for (const FieldPicks::Where& where : picks.wheres()) indexes.insert(where.field);
@@ -355,6 +357,7 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
       fmt::format("{}{}fields {}", origin.name, origin.name.empty() ? "" : ", ", in_words(*plan));
   opened.summary.has_start_times = plan->of(Role::start).has_value();
   opened.summary.has_connect_times = plan->of(Role::connect).has_value();
+  opened.summary.outcome_unknown = rules->only_latency();
   opened.summary.unit_doubt = rules->unit_doubt();
   RowTaker taker(std::move(*plan), std::move(*rules), std::move(*picks));
   opened.reader = std::make_unique<NdjsonReader>(std::move(taker), wanted, origin.zero_is_no_upstream);

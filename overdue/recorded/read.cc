@@ -30,7 +30,8 @@ struct Worker {
   void run(Reading& reading, std::uint64_t chunks_max = UINT64_MAX) {
     for (std::uint64_t chunks = 0; chunks < chunks_max && !reading.stop.load(std::memory_order_relaxed);
          ++chunks) {
-      if (reading.progress && reading.progress->stop.load(std::memory_order_relaxed)) break;
+      // What was read while the format was looked at is taken all the same.
+      if (chunks > 0 && reading.progress && reading.progress->stop.load(std::memory_order_relaxed)) break;
       auto more = reading.source.next(chunk);
       if (!more) {
         error = std::move(more.error());
@@ -180,6 +181,7 @@ Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts,
     whole.merge(*parts[next]);
     parts[next].reset();
   }
+  whole.order_routes_by_name();
   return whole;
 }
 

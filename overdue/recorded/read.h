@@ -66,6 +66,7 @@ struct SourceSummary {
   std::vector<SetAside> set_aside;
   bool has_start_times = false;
   bool has_connect_times = false;
+  bool outcome_unknown = false;    // Nothing in it says how a row ended: every one was read as a reply.
   bool level_is_fixed = false;     // The format has whole calls only, or attempts only.
   std::string unit_doubt;          // Why the unit of the latency may not be what its name says; empty: no doubt.
   std::vector<std::string> notes;  // Things a user should know: "status 0 read as lost".

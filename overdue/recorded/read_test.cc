@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "overdue/base/random.h"
 #include "overdue/recorded/chunk_source.h"
@@ -77,6 +78,17 @@ std::string summary_of(const LogMeasurement& log) {
   return text;
 }
 
+std::vector<std::string> routes_of(const LogMeasurement& log) {
+  std::vector<std::string> routes;
+  for (const auto& [key, measured] : log.groups) {
+    for (std::uint16_t id = 1; id < measured.routes().size(); ++id) {
+      routes.push_back(fmt::format("{} {} {}", key, measured.routes().name_of(id),
+                                   measured.replies_by_route()[id].count()));
+    }
+  }
+  return routes;
+}
+
 LogMeasurement read(const std::string& path, unsigned threads, const std::string& by = "") {
   ReadOptions options;
   options.threads = threads;
@@ -98,6 +110,25 @@ TEST(ReadLog, GivesTheSameOnOneThreadAndOnTwo) {
         << one.substr(0, 200);
     for (int round = 0; round < 3; ++round) EXPECT_EQ(summary_of(read(file.path(), 2, by)), one);
   }
+}
+
+// New routes, backends and groups turn up in every chunk, and each thread meets them in an order of its own.
+TEST(ReadLog, GivesTheSameOnAnyNumberOfThreadsWhenNamesKeepComing) {
+  std::string log = "path,backend,kind,status,latency_ms\n";
+  for (int i = 0; i < 60'000; ++i) {
+    log += fmt::format("/r{}x,b{},k{},{},{}\n", (i * 7919) % (1 + i / 100), (i * 31) % (1 + i / 2000),
+                       (i * 17) % (1 + i / 5000), i % 97 == 0 ? 503 : 200, 1 + i % 50);
+  }
+  const ScratchFile file(log);
+  for (const char* by : {"", "kind", "backend"}) {
+    const LogMeasurement one = read(file.path(), 1, by);
+    for (const unsigned threads : {2U, 2U, 3U}) {
+      const LogMeasurement more = read(file.path(), threads, by);
+      EXPECT_EQ(summary_of(more), summary_of(one)) << threads << " threads by " << by;
+      EXPECT_EQ(routes_of(more), routes_of(one)) << threads << " threads by " << by;
+    }
+  }
+  EXPECT_GT(routes_of(read(file.path(), 1)).size(), 500U);
 }
 
 TEST(ReadLog, ReadsGzipInMembersAsItReadsThePlainFile) {

@@ -39,6 +39,12 @@ std::optional<bool> yes_or_no(std::string_view text) {
   return std::nullopt;
 }
 
+// In a column `error` the word "error" says yes: these are the words that say no of anything.
+bool is_plain_no(std::string_view text) {
+  static constexpr std::string_view kNo[] = {"0", "false", "no", "f", "n"};
+  return std::ranges::find(kNo, folded(text)) != std::end(kNo);
+}
+
 struct StatusWord {
   std::string_view word;
   Ending ending;
@@ -156,6 +162,7 @@ Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& opti
   RowRules rules(std::move(*statuses));
   for (std::size_t i = 0; i < kRoleCount; ++i) rules.has_role_[i] = plan.fields[i].has_value();
   rules.limit_ = options.limit;
+  rules.ok_is_inverse_ = plan.ok_is_inverse;
   if (auto unit = rules.settle_unit(plan, options, sample, path); !unit) return std::unexpected(unit.error());
   if (plan.of(Role::status)) {
     bool all_small = !sample.empty();
@@ -252,7 +259,8 @@ RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) co
   }
   std::optional<bool> ok;
   if (has_(Role::ok)) {
-    ok = yes_or_no(text_of(texts, Role::ok));
+    const std::string_view text = text_of(texts, Role::ok);
+    ok = ok_is_inverse_ ? std::optional(is_no_value(text) || is_plain_no(text)) : yes_or_no(text);
     if (!ok) return {Ending::replied, "neither ok nor not ok"};
   }
   if (has_(Role::status)) {

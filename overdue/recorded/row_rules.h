@@ -20,7 +20,9 @@ using RowTexts = std::array<std::string_view, kRoleCount>;
 //     status   HTTP by StatusRules; gRPC's codes and names; words such as "timeout"; 0, "" and "-": no answer
 //     seen,
 //              the caller gave up
-//     ok       no: rejected where an answer's status is there too, else the caller gave up
+//     ok       (or the opposite of a column like `failed` or `error`, where any text but a no, 0 and nothing
+//     is
+//              an error) no: rejected where an answer's status is there too, else the caller gave up
 //     none of them: a reply
 // A give-up without a time (nothing, 0, -1) ended at --limit, or is untimed. Any other negative time is set
 // aside.
@@ -62,6 +64,7 @@ class RowRules {
   StatusRules statuses_;
   std::array<bool, kRoleCount> has_role_{};
   bool grpc_codes_ = false;
+  bool ok_is_inverse_ = false;
   TimeUnit unit_ = TimeUnit::milliseconds;
   std::optional<Duration> limit_;
   std::string unit_doubt_;

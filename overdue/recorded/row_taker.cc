@@ -15,6 +15,13 @@ bool RowTaker::read_other_start(std::string_view text, Attempt& row, RowPass& pa
   return at.has_value();
 }
 
+std::uint16_t RowTaker::route_id(std::string_view name, RowPass& pass) const {
+  return pass.long_routes.id_of(name, [&] {
+    const bool is_path = name.starts_with('/') || name.starts_with("http");
+    return pass.sink.names.routes.id_of(is_path ? pass.routes.of(name) : name);
+  });
+}
+
 // 0 is a connection used again, and what is negative or no number says nothing.
 void RowTaker::read_connect(std::string_view text, Attempt& row) const {
   const auto took = duration_with_unit(trimmed(text), connect_unit_);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,9 +9,8 @@
 #include "overdue/recorded/field_names.h"
 #include "overdue/recorded/field_picks.h"
 #include "overdue/recorded/number_text.h"
-#include "overdue/recorded/route_text.h"
+#include "overdue/recorded/row_pass.h"
 #include "overdue/recorded/row_rules.h"
-#include "overdue/recorded/time_text.h"
 
 namespace overdue {
 
@@ -21,46 +19,6 @@ inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
 }
-
-// ShortNames remembers the ids of names of up to 16 bytes met lately: two words say whether a name is the
-// same, so that a log's few backends cost no call. Requires: 16 readable bytes at a name. Threads: none.
-class ShortNames {
- public:
-  template <typename Make>
-  std::uint16_t id_of(std::string_view name, const Make& make) {
-    const std::size_t size = name.size();
-    if (size - 1 > 15) [[unlikely]]
-      return make();
-    const auto count = static_cast<unsigned>(size);
-    const std::uint64_t first = right_aligned(load_eight(name.data()), count < 8 ? count : 8);
-    const std::uint64_t last =
-        load_eight(name.data() + (count < 8 ? 0 : count - 8)) & (count < 8 ? 0 : ~std::uint64_t{0});
-    Entry& entry = entries_[((first ^ last * 31 ^ count) * 0x9e3779b97f4a7c15U) >> 56];
-    if (entry.first == first && entry.last == last && entry.size == count) [[likely]]
-      return entry.id;
-    entry = {first, last, count, make()};
-    return entry.id;
-  }
-
- private:
-  struct Entry {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    std::uint32_t size = 0;
-    std::uint16_t id = 0;
-  };
-  std::array<Entry, 256> entries_{};
-};
-
-// What one pass over a chunk remembers from row to row.
-struct RowPass {
-  explicit RowPass(RowSink& to) : sink(to) {}
-  RowSink& sink;
-  std::uint64_t line = 0;  // Of the chunk, 0-based: the one being read.
-  TimeText times;
-  ShortNames backends;
-  RouteText routes;
-};
 
 // RowTaker makes a row of the texts of a line whose fields are free (CSV, NDJSON) and gives it to the sink,
 // or sets the line aside. The ordinary row, of a plain status and a positive number, is done here, in line;
@@ -73,6 +31,7 @@ class RowTaker {
   RowTaker(FieldPlan plan, RowRules rules, FieldPicks picks)
       : plan_(std::move(plan)), rules_(std::move(rules)), picks_(std::move(picks)) {
     if (const auto& start = plan_.of(Role::start)) start_unit_ = start->unit;
+    if (start_unit_) start_power_ = static_cast<unsigned>(*start_unit_);
     connect_unit_ = rules_.unit();
     if (const auto& connect = plan_.of(Role::connect); connect && connect->unit)
       connect_unit_ = *connect->unit;
@@ -88,6 +47,7 @@ class RowTaker {
     filters_ = !picks_.wheres().empty();
     groups_ = picks_.by().has_value();
     by_route_ = groups_ && *picks_.by() == route_;
+    more_ = connect_ != kNone || route_ != kNone || groups_;
   }
 
   const FieldPlan& plan() const { return plan_; }
@@ -102,7 +62,7 @@ class RowTaker {
     }
     Attempt& row = sink.append();
     row.begins_call = true;
-    if (!take_plain<Padded>(text_of, row)) [[unlikely]] {
+    if (!take_plain<Padded>(text_of, row, pass)) [[unlikely]] {
       const std::string_view reason = judge(text_of, row, sink);
       if (!reason.empty()) {
         sink.take_back();
@@ -112,32 +72,40 @@ class RowTaker {
     if (start_ != kNone) {
       row.has_start = read_start<Padded>(text_of(start_), row, pass);
       if (!row.has_start) [[unlikely]]
-        sink.note("some start times could not be read: those rows have none");
+        sink.note(kNoStartNote);
     }
-    if (connect_ != kNone) read_connect(text_of(connect_), row);
     if (backend_ != kNone) {
       const std::string_view name = text_of(backend_);
       const auto make = [&] { return sink.names.backends.id_of(name); };
       row.backend = Padded ? pass.backends.id_of(name, make) : make();
     }
-    if (route_ != kNone) {
-      const std::string_view name = text_of(route_);
-      const bool is_path = name.starts_with('/') || name.starts_with("http");
-      row.route = sink.names.routes.id_of(is_path ? pass.routes.of(name) : name);
-    }
-    if (groups_) {
-      row.group = by_route_ ? sink.names.groups.id_of(sink.names.routes.name_of(row.route))
-                            : picks_.group_of(sink.names, text_of);
-    }
+    if (more_) take_more<Padded>(text_of, row, pass);
   }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::string_view kNoStartNote = "some start times could not be read: those rows have none";
   std::uint32_t index_of(Role role) const { return plan_.of(role) ? plan_.of(role)->index : kNone; }
+
+  // What few logs have.
+  template <bool Padded, typename TextOf>
+  void take_more(const TextOf& text_of, Attempt& row, RowPass& pass) const {
+    ReaderNames& names = pass.sink.names;
+    if (connect_ != kNone) read_connect(text_of(connect_), row);
+    if (route_ != kNone) {
+      const std::string_view name = text_of(route_);
+      const auto make = [&] { return route_id(name, pass); };
+      row.route = Padded ? pass.short_routes.id_of(name, make) : make();
+    }
+    if (groups_) {
+      row.group =
+          by_route_ ? names.groups.id_of(names.routes.name_of(row.route)) : picks_.group_of(names, text_of);
+    }
+  }
 
   // The ordinary ending and time, or false: then judge() decides.
   template <bool Padded, typename TextOf>
-  bool take_plain(const TextOf& text_of, Attempt& row) const {
+  bool take_plain(const TextOf& text_of, Attempt& row, RowPass& pass) const {
     if (plain_status_) {
       const std::string_view status = text_of(status_);
       if (status.size() != 3) return false;
@@ -151,7 +119,7 @@ class RowTaker {
     }
     const std::string_view text = text_of(latency_);
     std::uint64_t value = 0;
-    unsigned fraction = 0;
+    unsigned& fraction = pass.fraction_digits;
     if (Padded && short_decimal(text.data(), text.size(), value, fraction) && fraction <= power_) {
       row.elapsed = Duration(static_cast<std::int64_t>(value) * kPowersOfTen[power_ - fraction]);
     } else {
@@ -173,22 +141,19 @@ class RowTaker {
 
   template <bool Padded>
   bool read_start(std::string_view text, Attempt& row, RowPass& pass) const {
-    std::uint64_t value = 0;
-    if (Padded && whole_number(text.data(), text.size(), value)) {
-      const std::size_t size = text.size();
-      if (!start_unit_ && size < 9) return false;
-      const unsigned power = start_unit_  ? static_cast<unsigned>(*start_unit_)
-                             : size <= 11 ? 9
-                             : size <= 14 ? 6
-                                          : 3;
-      std::int64_t ns = 0;
-      if (__builtin_mul_overflow(value, kPowersOfTen[power], &ns)) return false;
-      row.start = WallTime(Duration(ns));
-      return true;
+    const std::size_t size = text.size();
+    std::int64_t ns = 0;
+    if (Padded && size - 9 <= 7) {
+      const unsigned power = start_unit_ ? start_power_ : size <= 11 ? 9 : size <= 14 ? 6 : 3;
+      if (pass.epochs.read(text, power, ns)) {
+        row.start = WallTime(Duration(ns));
+        return true;
+      }
     }
     return read_other_start(text, row, pass);
   }
   bool read_other_start(std::string_view text, Attempt& row, RowPass& pass) const;
+  std::uint16_t route_id(std::string_view name, RowPass& pass) const;
   void read_connect(std::string_view text, Attempt& row) const;
 
   FieldPlan plan_;
@@ -196,8 +161,8 @@ class RowTaker {
   FieldPicks picks_;
   // The plan once more, as the inner loop needs it.
   std::uint32_t latency_, status_, start_, connect_, backend_, route_;
-  unsigned power_;
-  bool plain_status_, only_latency_, filters_, groups_, by_route_;
+  unsigned power_, start_power_ = 0;
+  bool plain_status_, only_latency_, filters_, groups_, by_route_, more_;
   std::optional<TimeUnit> start_unit_;
   TimeUnit connect_unit_ = TimeUnit::milliseconds;
 };

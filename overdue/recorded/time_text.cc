@@ -76,7 +76,13 @@ std::optional<WallTime> TimeText::iso(std::string_view text) {
     std::memcpy(iso_date_.text.data(), text.data(), 10);
     iso_date_.midnight_ns = *ns;
   }
-  return with_time_of_day(iso_date_.midnight_ns, text.substr(11));
+  if (std::memcmp(iso_second_.data(), text.data() + 11, 8) != 0) {
+    const auto ns = time_of_day(text.substr(11));
+    if (!ns) return std::nullopt;
+    std::memcpy(iso_second_.data(), text.data() + 11, 8);
+    iso_second_ns_ = *ns;
+  }
+  return with_fraction_and_zone(iso_date_.midnight_ns + iso_second_ns_, text.substr(19));
 }
 
 std::optional<WallTime> TimeText::common_log(std::string_view text) {
@@ -90,19 +96,23 @@ std::optional<WallTime> TimeText::common_log(std::string_view text) {
     std::memcpy(common_date_.text.data(), text.data(), 11);
     common_date_.midnight_ns = *ns;
   }
-  return with_time_of_day(common_date_.midnight_ns, text.substr(12));
+  const auto second = time_of_day(text.substr(12));
+  if (!second) return std::nullopt;
+  return with_fraction_and_zone(common_date_.midnight_ns + *second, text.substr(20));
 }
 
-// `rest`: "05:58:05", a fraction, a zone.
-std::optional<WallTime> TimeText::with_time_of_day(std::int64_t midnight_ns, std::string_view rest) {
-  const unsigned hours = two_digits(rest, 0);
-  const unsigned minutes = two_digits(rest, 3);
-  const unsigned seconds = two_digits(rest, 6);
-  // A leap second is written as 60.
-  if (hours > 23 || minutes > 59 || seconds > 60 || rest[2] != ':' || rest[5] != ':') return std::nullopt;
-  std::int64_t ns = midnight_ns + static_cast<std::int64_t>(hours * 3600 + minutes * 60 + seconds) * kSecond;
-  std::size_t at = 8;
-  if (at < rest.size() && (rest[at] == '.' || rest[at] == ',')) {
+// "05:58:05" since midnight. A leap second is written as 60.
+std::optional<std::int64_t> TimeText::time_of_day(std::string_view text) {
+  const unsigned hours = two_digits(text, 0);
+  const unsigned minutes = two_digits(text, 3);
+  const unsigned seconds = two_digits(text, 6);
+  if (hours > 23 || minutes > 59 || seconds > 60 || text[2] != ':' || text[5] != ':') return std::nullopt;
+  return static_cast<std::int64_t>(hours * 3600 + minutes * 60 + seconds) * kSecond;
+}
+
+std::optional<WallTime> TimeText::with_fraction_and_zone(std::int64_t ns, std::string_view rest) {
+  std::size_t at = 0;
+  if (!rest.empty() && (rest[0] == '.' || rest[0] == ',')) {
     std::int64_t place = kSecond / 10;
     for (++at; at < rest.size() && is_digit(rest[at]); ++at, place /= 10) ns += (rest[at] - '0') * place;
   }

@@ -38,10 +38,13 @@ class TimeText {
     std::array<char, 11> text{};
     std::int64_t midnight_ns = 0;
   };
-  std::optional<WallTime> with_time_of_day(std::int64_t midnight_ns, std::string_view rest);
+  static std::optional<std::int64_t> time_of_day(std::string_view text);
+  std::optional<WallTime> with_fraction_and_zone(std::int64_t ns, std::string_view rest);
 
   Date iso_date_;
   Date common_date_;
+  std::array<char, 8> iso_second_{'0', '0', ':', '0', '0', ':', '0', '0'};  // As last seen.
+  std::int64_t iso_second_ns_ = 0;
   bool zone_was_missing_ = false;
 };
 

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "overdue/recorded/chunk_reader.h"
+#include "overdue/recorded/fast_digits.h"
+#include "overdue/recorded/name_cache.h"
+#include "overdue/recorded/number_text.h"
+#include "overdue/recorded/route_text.h"
+#include "overdue/recorded/time_text.h"
+
+namespace overdue {
+
+// ShortNames remembers the ids of names of up to 16 bytes met lately: two words say whether a name is the
+// same, so that a log's few backends cost no call. Requires: 16 readable bytes at a name. Threads: none.
+class ShortNames {
+ public:
+  template <typename Make>
+  std::uint16_t id_of(std::string_view name, const Make& make) {
+    const std::size_t size = name.size();
+    if (size - 1 > 15) [[unlikely]]
+      return make();
+    std::uint64_t first = load_eight(name.data());
+    std::uint64_t last = 0;
+    if (size >= 8) [[likely]] {
+      last = load_eight(name.data() + size - 8);
+    } else {
+      first = right_aligned(first, static_cast<unsigned>(size));
+    }
+    Entry& entry = entries_[((first ^ last * 31 ^ size) * 0x9e3779b97f4a7c15U) >> 56];
+    if (entry.first == first && entry.last == last && entry.size == size) [[likely]]
+      return entry.id;
+    entry = {first, last, static_cast<std::uint32_t>(size), make()};
+    return entry.id;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::uint32_t size = 0;
+    std::uint16_t id = 0;
+  };
+  std::array<Entry, 256> entries_{};
+};
+
+// EpochText reads times that are whole numbers of 9 to 16 digits. The first eight characters of one row's are
+// mostly those of the row before: what they are worth is remembered. Threads: none.
+class EpochText {
+ public:
+  // False where the text is no such number, or its time is too far away: then another way decides.
+  // Requires: 9 <= text.size() <= 16; `power` the same whenever the size is.
+  bool read(std::string_view text, unsigned power, std::int64_t& ns) {
+    const std::uint64_t first = load_eight(text.data());
+    if (first != first_ || text.size() != size_) [[unlikely]] {
+      if (!remember(first, text, power)) return false;
+    }
+    const std::uint64_t last = load_eight(text.data() + text.size() - 8);
+    ns = first_ns_ + static_cast<std::int64_t>(eight_digits(last)) * unit_ns_;
+    return are_eight_digits(last);
+  }
+
+ private:
+  bool remember(std::uint64_t first, std::string_view text, unsigned power) {
+    size_ = 0;
+    if (!are_eight_digits(first)) return false;
+    std::uint64_t above = 0;  // The digits before the last eight.
+    if (!whole_number(text.data(), text.size() - 8, above)) return false;
+    unit_ns_ = kPowersOfTen[power];
+    std::int64_t with_last = 0;
+    if (__builtin_mul_overflow(static_cast<std::int64_t>(above + 1) * 100'000'000, unit_ns_, &with_last))
+      return false;
+    first_ns_ = with_last - 100'000'000 * unit_ns_;
+    first_ = first;
+    size_ = text.size();
+    return true;
+  }
+
+  std::uint64_t first_ = 0;
+  std::size_t size_ = 0;
+  std::int64_t first_ns_ = 0;
+  std::int64_t unit_ns_ = 0;
+};
+
+// What one pass over a chunk remembers from row to row.
+struct RowPass {
+  explicit RowPass(RowSink& to) : sink(to) {}
+  RowSink& sink;
+  std::uint64_t line = 0;        // Of the chunk, 0-based: the one being read.
+  unsigned fraction_digits = 0;  // Of the latency last read: a guess at the next.
+  TimeText times;
+  EpochText epochs;
+  ShortNames backends;
+  ShortNames short_routes;
+  NameCache long_routes;
+  RouteText routes;
+};
+
+}  // namespace overdue
