@@ -1,21 +1,35 @@
 #!/usr/bin/env bash
-# How fast logs are read, beside a floor that does the least: bench/read.sh [LINES] [ROUNDS]
-# Builds the bench preset, makes the logs under build/bench-logs, and runs floor and `overdue advise` in turns (the
-# machine's drift then falls on all alike). Times are the best round's, of the whole program; memory is the peak.
+# How fast logs are read, beside a floor that does the least:
+#     bench/read.sh [csv|ndjson|nginx]...        default: all three
+# Builds the bench preset, makes logs of five million lines under build/bench-logs (kept for the next time, 2 GB) and
+# runs the floor and `overdue advise` on one thread and on two in turns, five times, so that the machine's drift falls
+# on all alike. What it prints are medians of whole programs, and the largest peak of memory.
+#     OVERDUE_BENCH_BUILD=DIR    another build folder of the bench preset, taken as it is
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-lines=${1:-5000000}
-rounds=${2:-5}
-cd "$here"
-cmake --preset bench >/dev/null
-cmake --build --preset bench --target overdue make_logs read_floor >/dev/null
-bin=build/bench/bench
-logs=build/bench-logs
-mkdir -p "$logs"
-python3 - "$lines" "$rounds" "$bin" "$logs" build/bench/overdue/overdue <<'PYTHON'
-import os, subprocess, sys, time
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+kinds=("$@")
+if [ ${#kinds[@]} -eq 0 ]; then kinds=(csv ndjson nginx); fi
+for kind in "${kinds[@]}"; do
+  case "$kind" in csv | ndjson | nginx) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+done
+build=${OVERDUE_BENCH_BUILD:-build/bench}
+if [ -z "${OVERDUE_BENCH_BUILD:-}" ]; then
+  cmake --preset bench >/dev/null
+  cmake --build "$build" --target overdue make_logs read_floor >/dev/null
+fi
+mkdir -p build/bench-logs
+for kind in "${kinds[@]}"; do
+  log=build/bench-logs/$kind.log
+  if [ ! -e "$log" ]; then
+    "$build/bench/make_logs" "$kind" 5000000 >"$log.part"
+    mv "$log.part" "$log"
+  fi
+done
+python3 - "$build" "${kinds[@]}" <<'PYTHON'
+import os, statistics, sys, time
 
-lines, rounds, bin_dir, logs, overdue = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
+build, kinds = sys.argv[1], sys.argv[2:]
+lines, rounds = 5_000_000, 5
 
 
 def run(command):
@@ -25,34 +39,35 @@ def run(command):
                            file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
     _, status, usage = os.wait4(child, 0)
     wall = time.monotonic() - start
-    if os.waitstatus_to_exitcode(status) not in (0, 3):
+    if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: read, and no advice follows from it.
         sys.exit(f"{' '.join(command)} failed")
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
-for kind in ("csv", "nginx", "ndjson"):
-    path = f"{logs}/{kind}-{lines}.log"
-    if not os.path.exists(path):
-        with open(path + ".part", "wb") as out:
-            subprocess.run([f"{bin_dir}/make_logs", kind, lines], stdout=out, check=True)
-        os.rename(path + ".part", path)
+for kind in kinds:
+    log = f"build/bench-logs/{kind}.log"
+    overdue = f"{build}/overdue/overdue"
     commands = {
-        "floor": [f"{bin_dir}/read_floor", kind, path],
-        "one": [overdue, "advise", "--threads", "1", "--json", path],
-        "two": [overdue, "advise", "--threads", "2", "--json", path],
+        "floor": [f"{build}/bench/read_floor", kind, log],
+        "1 thread": [overdue, "advise", log, "--json", "--threads", "1"],
+        "2 threads": [overdue, "advise", log, "--json", "--threads", "2"],
     }
-    best = {}
+    runs = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
-            wall, cpu, memory = run(command)
-            seen = best.get(name, (1e9, 1e9, 0))
-            best[name] = (min(wall, seen[0]), min(cpu, seen[1]), max(memory, seen[2]))
-    megabytes = os.path.getsize(path) / 1e6
-    floor, one, two = best["floor"], best["one"], best["two"]
-    print(f"{kind}: {lines} lines, {megabytes:.0f} MB")
-    for name, (wall, cpu, memory) in best.items():
-        print(f"  {name:5}  {wall:.3f} s  processor {cpu:.3f} s  {megabytes / wall:.0f} MB/s  "
-              f"{int(lines) / wall / 1e6:.1f} M lines/s  peak {memory:.0f} MB")
-    print(f"  one thread {one[0] / floor[0]:.2f} times the floor (bar 1.5), processor {one[1] / floor[1]:.2f}; "
-          f"two threads {one[0] / two[0]:.2f} times faster (bar 1.7)")
+            runs[name].append(run(command))
+    megabytes = os.path.getsize(log) / 1e6
+    print(f"{kind}: {lines:,} lines, {megabytes:,.0f} MB, medians of {rounds}")
+    wall, cpu = {}, {}
+    for name, seen in runs.items():
+        wall[name] = statistics.median(each[0] for each in seen)
+        cpu[name] = statistics.median(each[1] for each in seen)
+        peak = max(each[2] for each in seen)
+        print(f"  {name:9}  {wall[name]:.3f} s  {lines / wall[name] / 1e6:5.1f} M lines/s  "
+              f"{megabytes / wall[name]:6,.0f} MB/s  processor {cpu[name]:.3f} s  peak {peak:.0f} MB")
+    print(f"  1 thread takes {wall['1 thread'] / wall['floor']:.2f} times the floor's time, "
+          f"{cpu['1 thread'] / cpu['floor']:.2f} of the processor's (bar 1.5, goal 1.25); "
+          f"2 threads are {wall['1 thread'] / wall['2 threads']:.2f} times faster (bar 1.7)")
+    if max(cpu[name] / wall[name] / (2 if name[0] == "2" else 1) for name in wall) < 0.9:
+        print("  the machine was busy with something else: these times are not to be trusted")
 PYTHON

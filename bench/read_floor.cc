@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -22,8 +23,13 @@ constexpr unsigned kBuckets = 64 * 43;
 
 struct Counts {
   std::uint32_t replies[32][kBuckets];
+  std::uint32_t by_route[64];
+  char last_route[64];
+  std::size_t last_route_size = 0;
+  unsigned routes = 0;
   std::uint64_t rows = 0;
   std::uint64_t others = 0;
+  std::uint64_t weighed = 0;  // So that what was found is not left out by the compiler.
   std::uint64_t first_start = ~std::uint64_t{0};
   std::uint64_t last_start = 0;
 };
@@ -77,32 +83,53 @@ inline unsigned two(const char* at) {
   return static_cast<unsigned>(at[0] - '0') * 10 + static_cast<unsigned>(at[1] - '0');
 }
 
+inline const char* behind(const char* at, char c, const char* end) {
+  return static_cast<const char*>(std::memchr(at, c, static_cast<std::size_t>(end - at))) + 1;
+}
+
+// Every field may have any width but the time of day, as in a log of a real nginx; the order of the fields
+// and the names before them are known. The path is found and weighed, not kept.
 void read_nginx(const char* at, const char* end, Counts& counts) {
   while (at < end) {
-    const char* const newline =
-        static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
-    const char* bracket = static_cast<const char*>(std::memchr(at, '[', 64));
-    const std::uint64_t second =
-        two(bracket + 1) * 86'400U + two(bracket + 13) * 3600U + two(bracket + 16) * 60U + two(bracket + 19);
-    const char* quote = static_cast<const char*>(std::memchr(bracket + 30, '"', 4096));
-    const char* field = quote + 2;
-    const auto status = static_cast<unsigned>(number(field));
-    // Backwards from the end: urt, uct, rt, us and ua have few lengths.
-    const char* equals = newline - 1;
-    while (*equals != '=') --equals;
-    const char* value = equals + 1;
-    const std::uint64_t upstream_ms = thousandths(value);
-    equals -= 10;
-    while (*equals != '=') --equals;
-    equals -= 4;
-    value = equals + 5;
-    const std::uint64_t connect_ms = thousandths(value);
-    const char* address = static_cast<const char*>(std::memchr(quote, '=', 4096)) + 1;
-    address += 7;
-    const auto backend = static_cast<unsigned>(number(address));
-    count(counts, second + (connect_ms & 0), backend, status, upstream_ms * 1'000'000);
-    at = newline + 1;
+    const char* const next = behind(at, '\n', end);
+    at = behind(at, '[', next);
+    const std::uint64_t second = two(at) * 86'400U + two(at + 12) * 3600U + two(at + 15) * 60U + two(at + 18);
+    const char* const target = behind(at + 29, ' ', next);
+    const char* const request_end = behind(target, '"', next);
+    const auto path_size = static_cast<std::size_t>(request_end - target) - sizeof " HTTP/1.1";
+    at = request_end + 1;
+    const auto status = static_cast<unsigned>(number(at));
+    at = behind(at + 1, '"', next);
+    at = behind(at, '"', next);
+    at = behind(at + 2, '"', next) + 4;
+    // The address ends where a blank does; the last number of its host tells the 16 apart.
+    const char* const colon = behind(at, ':', next) - 1;
+    unsigned backend = static_cast<unsigned char>(colon[-1]) - unsigned{'0'};
+    if (colon[-2] != '.') backend += 10 * (static_cast<unsigned char>(colon[-2]) - unsigned{'0'});
+    at = behind(colon, '=', next);
+    const auto upstream_status = static_cast<unsigned>(number(at));
+    at += 4;
+    const std::uint64_t request_ms = thousandths(at);
+    at += 5;
+    const std::uint64_t connect_ms = thousandths(at);
+    at += 5;
+    const std::uint64_t upstream_ms = thousandths(at);
+    counts.weighed += path_size + status + connect_ms;
+    count(counts, second * 1000 - request_ms, backend, upstream_status, upstream_ms * 1'000'000);
+    at = next;
   }
+}
+
+// There is one route, and a number is enough to tell it from another.
+inline void count_route(Counts& counts, std::string_view route) {
+  if (route.size() > sizeof counts.last_route) return;
+  if (route.size() != counts.last_route_size ||
+      std::memcmp(counts.last_route, route.data(), route.size()) != 0) {
+    std::memcpy(counts.last_route, route.data(), route.size());
+    counts.last_route_size = route.size();
+    ++counts.routes;
+  }
+  ++counts.by_route[counts.routes & 63];
 }
 
 void read_ndjson(const char* at, const char* end, simdjson::ondemand::parser& parser, Counts& counts) {
@@ -115,9 +142,11 @@ void read_ndjson(const char* at, const char* end, simdjson::ondemand::parser& pa
     simdjson::ondemand::object object;
     if (document.get_object().get(object) != simdjson::SUCCESS) return;
     std::string_view start;
+    std::string_view route;
     std::string_view backend;
     std::uint64_t status = 0;
     if (object.find_field("ts").get_string().get(start) != simdjson::SUCCESS) return;
+    if (object.find_field("path").get_string().get(route) != simdjson::SUCCESS) return;
     if (object.find_field("upstream").get_string().get(backend) != simdjson::SUCCESS) return;
     if (object.find_field("status").get_uint64().get(status) != simdjson::SUCCESS) return;
     simdjson::ondemand::value latency;
@@ -129,6 +158,7 @@ void read_ndjson(const char* at, const char* end, simdjson::ondemand::parser& pa
         (two(s + 8) * 86'400ULL + two(s + 11) * 3600U + two(s + 14) * 60U + two(s + 17)) * 1000 +
         static_cast<unsigned>(s[20] - '0') * 100U + two(s + 21);
     const char* address = backend.data() + 7;
+    count_route(counts, route);
     count(counts, ms, static_cast<unsigned>(number(address)), static_cast<unsigned>(status), us * 1000);
     at = newline + 1;
   }
@@ -154,7 +184,9 @@ void print(const Counts& counts) {
     const std::uint64_t low = bucket < 128 ? bucket : (bucket % 64 + 64ULL) << shift;
     std::printf(" p%g %.3f ms", q * 100, static_cast<double>(low) / 1e6);
   }
-  std::printf(" span %llu\n", static_cast<unsigned long long>(counts.last_start - counts.first_start));
+  std::printf(" weighed %llu", static_cast<unsigned long long>(counts.weighed));
+  std::printf(" span %llu routes %u\n",
+              static_cast<unsigned long long>(counts.last_start - counts.first_start), counts.routes);
 }
 
 }  // namespace
