@@ -62,6 +62,34 @@ TEST(Analyse, AdvisesOnTheUsualReplicasAndSaysWhatTheSlowOneWouldMakeOfIt) {
   EXPECT_EQ(analysis.quantiles_kept.size(), analysis.quantiles.size());
 }
 
+// The curve of a backend is made of joined rows; give-ups before and after the timeout, and rejections, must
+// leave its state there as it was.
+TEST(Analyse, ShareOverTheAdviceIsThatOfTheBackendsWholeCurve) {
+  Log log(20'000);
+  Random random(9);
+  NameTable backends;
+  NameTable routes;
+  std::vector<Attempt> more;
+  for (int i = 0; i < 600; ++i) {
+    Attempt row;
+    row.backend = backends.id_of(std::string(1, static_cast<char>('a' + i % 3)));
+    row.ending = i % 4 == 0 ? Ending::rejected : Ending::abandoned;
+    row.elapsed = Duration(1ms) * static_cast<std::int64_t>(1 + random.below(150));
+    more.push_back(row);
+  }
+  log.measurement.add(more, backends, routes);
+  const Analysis analysis = analyse(log.measurement, {.advice = {.accept_false = Probability{0.05}}});
+  ASSERT_TRUE(analysis.advice.request_timeout);
+  ASSERT_EQ(analysis.backends.size(), 3u);
+  for (const BackendAnalysis& backend : analysis.backends) {
+    const EndingTable table = log.measurement.table_of(backend.row.backend);
+    const SurvivalCurve curve(table);
+    const double open = curve.at(*analysis.advice.request_timeout).open;
+    EXPECT_GT(open, 0.0);
+    EXPECT_DOUBLE_EQ(backend.over_advised.value(), open / (1 - curve.back().rejected));
+  }
+}
+
 TEST(Analyse, HeldCallsAreRateTimesLostTimesWait) {
   const Log log(20'000);
   const Analysis analysis = analyse(log.measurement, {.limit = 2s});
