@@ -242,6 +242,7 @@ void tell_sources(const ReadLogs& logs, const ReadOptions& read, AnalysisOptions
   analysis.limit = read.limit;
   for (const SourceSummary& source : logs.sources) {
     if (source.vantage == Vantage::server) analysis.server_side = true;
+    if (source.outcome_unknown) analysis.outcome_unknown = true;
     if (analysis.unit_doubt.empty()) analysis.unit_doubt = source.unit_doubt;
   }
 }
