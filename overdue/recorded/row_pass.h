@@ -22,10 +22,11 @@ class ShortNames {
     const std::size_t size = name.size();
     if (size - 1 > 15) [[unlikely]]
       return make();
-    std::uint64_t first = load_eight(name.data());
+    const char* const at = name.data();
+    std::uint64_t first = load_eight(at);
     std::uint64_t last = 0;
     if (size >= 8) [[likely]] {
-      last = load_eight(name.data() + size - 8);
+      last = load_eight(at + size - 8);
     } else {
       first = right_aligned(first, static_cast<unsigned>(size));
     }
@@ -53,11 +54,12 @@ class EpochText {
   // False where the text is no such number, or its time is too far away: then another way decides.
   // Requires: 9 <= text.size() <= 16; `power` the same whenever the size is.
   bool read(std::string_view text, unsigned power, std::int64_t& ns) {
-    const std::uint64_t first = load_eight(text.data());
+    const char* const at = text.data();
+    const std::uint64_t first = load_eight(at);
     if (first != first_ || text.size() != size_) [[unlikely]] {
       if (!remember(first, text, power)) return false;
     }
-    const std::uint64_t last = load_eight(text.data() + text.size() - 8);
+    const std::uint64_t last = load_eight(at + text.size() - 8);
     ns = first_ns_ + static_cast<std::int64_t>(eight_digits(last)) * unit_ns_;
     return are_eight_digits(last);
   }

@@ -159,7 +159,7 @@ Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& opti
                                   const std::vector<RowTexts>& sample, const std::string& path) {
   auto statuses = StatusRules::create(options, vantage);
   if (!statuses) return std::unexpected(statuses.error());
-  RowRules rules(std::move(*statuses));
+  RowRules rules(*statuses);
   for (std::size_t i = 0; i < kRoleCount; ++i) rules.has_role_[i] = plan.fields[i].has_value();
   rules.limit_ = options.limit;
   rules.ok_is_inverse_ = plan.ok_is_inverse;

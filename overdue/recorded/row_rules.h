@@ -53,7 +53,7 @@ class RowRules {
     Ending ending = Ending::replied;
     std::string_view set_aside;
   };
-  explicit RowRules(StatusRules statuses) : statuses_(std::move(statuses)) {}
+  explicit RowRules(const StatusRules& statuses) : statuses_(statuses) {}
   bool has_(Role role) const { return has_role_[static_cast<std::size_t>(role)]; }
   Result<void> settle_unit(const FieldPlan& plan, const ReadOptions& options,
                            const std::vector<RowTexts>& sample, const std::string& path);
