@@ -146,6 +146,7 @@ TEST(HdrHistogram, ReadsBackWhatEachEncodingCounts) {
         Settings{.encoding = Encoding::v2, .lowest = 1024, .digits = 3},
         Settings{.encoding = Encoding::v2, .digits = 0}}) {
     std::vector<std::uint64_t> values;
+    values.reserve(200);
     for (int i = 0; i < 200; ++i) values.push_back(random.next() >> (24 + random.below(38)));
     std::sort(values.begin(), values.end());
     const auto counts = decode_hdr_histogram(histogram_of(values, settings));

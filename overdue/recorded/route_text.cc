@@ -20,9 +20,10 @@ struct PathMasks {
   std::uint64_t queries = 0;
 };
 
-// Of the kBytes bytes at `at`.
+// Of the kBytes bytes from the front of `text` on, which may end earlier.
 template <unsigned kBytes>
-PathMasks masks_of(const char* at) {
+PathMasks masks_of(std::string_view text) {
+  const char* const at = text.data();
   PathMasks masks;
   for (unsigned from = 0; from < kBytes; from += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + from));
@@ -89,7 +90,7 @@ std::string_view RouteText::of(std::string_view target, const char* readable_end
 #if defined(__SSE2__)
   const auto readable = static_cast<std::size_t>(readable_end - target.data());
   if (!target.empty() && target.front() == '/' && readable >= target.size() + kShort) {
-    const PathMasks masks = target.size() <= 32 ? masks_of<32>(target.data()) : masks_of<64>(target.data());
+    const PathMasks masks = target.size() <= 32 ? masks_of<32>(target) : masks_of<64>(target);
     std::size_t size = target.size();
     if (masks.queries != 0) size = std::min(size, static_cast<std::size_t>(__builtin_ctzll(masks.queries)));
     if (size < kShort) return short_path(target.substr(0, size), masks.digits, masks.slashes);
