@@ -108,9 +108,9 @@ std::optional<WallTime> NginxRows::time_of(std::string_view text) {
   return time;
 }
 
-std::uint16_t NginxRows::route_of_target(std::string_view target, const char* readable_end) {
+std::uint16_t NginxRows::route_of_target(std::string_view target, std::size_t readable_after) {
   if (!given(target) || target.empty()) return 0;
-  const std::string_view route = route_text_.of(target, readable_end);
+  const std::string_view route = route_text_.of(target, target.data() + target.size() + readable_after);
   return routes_.id_of(route, [&] { return sink_.names.routes.id_of(route); });
 }
 
@@ -122,7 +122,7 @@ std::uint16_t NginxRows::route_of(const NginxLine& line, Call& call) {
     if (!given(call.method)) call.method = request.method;
     if (!given(target)) target = request.target;
   }
-  return route_of_target(target, target.data() + target.size());
+  return route_of_target(target, 0);
 }
 
 bool NginxRows::add_quick(const NginxQuickLine& line) {
@@ -145,8 +145,7 @@ bool NginxRows::add_quick(const NginxQuickLine& line) {
   std::string_view target = line.text(NginxField::uri);
   if (!given(target) && given(line.text(NginxField::request)))
     target = split_request(line.text(NginxField::request)).target;
-  const std::uint16_t route =
-      route_of_target(target, target.data() + target.size() + ChunkReader::kReadableAfter);
+  const std::uint16_t route = route_of_target(target, ChunkReader::kReadableAfter);
   Attempt& row = sink_.append();
   row.ending = settings_.rules.ending_of(deciding);
   row.elapsed = std::chrono::milliseconds(attempt ? response_time : request_time);

@@ -77,7 +77,7 @@ class NginxRows {
   template <typename Line>
   static std::string_view time_text_of(const Line& line);
   std::uint16_t route_of(const NginxLine& line, Call& call);
-  std::uint16_t route_of_target(std::string_view target, const char* readable_end);
+  std::uint16_t route_of_target(std::string_view target, std::size_t readable_after);
 
   const Settings& settings_;
   RowSink& sink_;
