@@ -51,7 +51,7 @@ struct DoubtContext {
   std::optional<Duration> timeout_if_abandoned_slow;
   const Comparison* comparison = nullptr;
   const std::vector<EndingRow>* table = nullptr;  // Measurement::table(), if it is at hand already.
-  bool server_side = false;       // The log was written by the server that is called.
+  bool server_side = false;                       // The log was written by the server that is called.
   bool filled_in = false;         // --expected-interval was given: omitted calls are in the measurement.
   bool outcome_unknown = false;   // The source has neither status nor ending: every row was read as a reply.
   std::optional<Duration> limit;  // As named with --limit.

@@ -10,8 +10,9 @@
 
 namespace overdue {
 
-// EndingRow says how many attempts ended, and how, at one latency: an exact value, or one bucket of a histogram.
-// Everything the survival curve and the timeout need of a log is a list of these in ascending order.
+// EndingRow says how many attempts ended, and how, at one latency: an exact value, or one bucket of a
+// histogram. Everything the survival curve and the timeout need of a log is a list of these in ascending
+// order.
 //
 // Exact value: low == mid == high. Bucket: low is its least value, high its greatest, mid the midpoint
 // (within 1/129 of every value in it). Interval ends take low or high, points take mid.
@@ -35,8 +36,8 @@ struct EndingRow {
 // Ascending by low, no two rows with the same low.
 using EndingTable = std::vector<EndingRow>;
 
-// The row with the nearest-rank quantile of the replies alone, 1-based rank ceil(q * replies): what a dashboard shows.
-// nullopt without replies.
+// The row with the nearest-rank quantile of the replies alone, 1-based rank ceil(q * replies): what a
+// dashboard shows. nullopt without replies.
 std::optional<EndingRow> reply_at(const EndingTable& table, Quantile q);
 
 }  // namespace overdue

@@ -45,8 +45,8 @@ class Measurement {
   void add_counts(Ending ending, Duration elapsed, std::uint64_t count,
                   std::optional<WallTime> at = std::nullopt);
   void merge(const Measurement& other);
-  // Gives these backends the next ids, in this order, where they have none: then ids do not depend on what was merged
-  // first.
+  // Gives these backends the next ids, in this order, where they have none: then ids do not depend on what
+  // was merged first.
   void expect_backends(std::span<const std::string> names) {
     for (const std::string& name : names) add_backend(name);
   }
