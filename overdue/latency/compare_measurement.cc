@@ -50,26 +50,33 @@ std::optional<std::int64_t> common_limit(std::vector<TimedOutAt>& replicas) {
 
 // The rows with the median and the p95 by nearest rank over the calls that waited, those without a reply as
 // infinite.
-struct WaitedQuantiles {
+class WaitedQuantiles {
+ public:
+  explicit WaitedQuantiles(std::uint64_t waited)
+      : median_rank_(waited == 0 ? UINT64_MAX : rank_of(Quantile(0.5), waited)),
+        p95_rank_(waited == 0 ? UINT64_MAX : rank_of(Quantile(0.95), waited)) {}
+
+  // Rows in ascending order.
+  void add(const EndingRow& row) {
+    replied_ += row.replied;
+    if (!median && replied_ >= median_rank_) median = row;
+    if (!p95 && replied_ >= p95_rank_) p95 = row;
+  }
+
   std::optional<EndingRow> median;
   std::optional<EndingRow> p95;
 
-  explicit WaitedQuantiles(const EndingTable& table) {
-    std::uint64_t waited = 0;
-    for (const EndingRow& row : table) waited += row.replied + row.gave_up();
-    if (waited == 0) return;
-    const std::uint64_t median_rank = rank_of(Quantile(0.5), waited);
-    const std::uint64_t p95_rank = rank_of(Quantile(0.95), waited);
-    std::uint64_t replied = 0;
-    for (const EndingRow& row : table) {
-      replied += row.replied;
-      if (!median && replied >= median_rank) median = row;
-      if (replied < p95_rank) continue;
-      p95 = row;
-      return;
-    }
-  }
+ private:
+  std::uint64_t median_rank_;
+  std::uint64_t p95_rank_;
+  std::uint64_t replied_ = 0;
 };
+
+std::uint64_t waited_of(const ReplicaCalls& replica) {
+  std::uint64_t waited = 0;
+  for (const Ending ending : kWaitedEndings) waited += replica.endings[static_cast<std::size_t>(ending)];
+  return waited;
+}
 
 // Beyond the limit is as good as never.
 std::optional<Duration> within(std::optional<Duration> limit, const std::optional<EndingRow>& row) {
@@ -106,16 +113,17 @@ SparseCounts untimed_block(const EndingTable& table, std::optional<Duration> lim
 }
 
 // Fills the medians and, where nothing is timed, the one block of each replica. Tables are large: none is
-// kept until the limit is known.
+// built before the limit is known.
 void read_tables(const Measurement& measurement, FleetCalls& fleet) {
   std::vector<WaitedQuantiles> quantiles;
   std::vector<TimedOutAt> timed_out;
-  EndingTable table;
   for (const ReplicaCalls& replica : fleet.replicas) {
-    measurement.write_table_of(replica.backend, table);
     TimedOutAt& at = timed_out.emplace_back();
-    for (const EndingRow& row : table) at.add(row.low.count(), row.timed_out);
-    quantiles.emplace_back(table);
+    WaitedQuantiles& waited = quantiles.emplace_back(waited_of(replica));
+    measurement.visit_rows_of(replica.backend, [&](const EndingRow& row) {
+      at.add(row.low.count(), row.timed_out);
+      waited.add(row);
+    });
   }
   if (const auto limit = common_limit(timed_out)) fleet.limit = Duration(*limit);
   for (std::size_t i = 0; i < fleet.replicas.size(); ++i) {

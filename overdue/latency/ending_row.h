@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct EndingRow {
 
 // Ascending by low, no two rows with the same low.
 using EndingTable = std::vector<EndingRow>;
+// Where rows are handed over one by one, in the order of a table, none of them empty.
+using VisitRow = std::function<void(const EndingRow&)>;
 
 // The row with the nearest-rank quantile of the replies alone, 1-based rank ceil(q * replies): what a
 // dashboard shows. nullopt without replies.

@@ -45,10 +45,10 @@ class ExactCounts {
   std::size_t distinct() const { return latencies_.size(); }
   Duration latency(std::size_t number) const { return latencies_[number]; }
   std::uint64_t count_at(std::size_t number, std::uint32_t series) const;
-  // Writes the endings by latency over the backends for which `included[id]` is set; pooled, over all. What
-  // is sorted out for the first table after an add is remembered for the next ones, so one thread at a time
-  // may ask. Requires: !dropped(), an entry for every backend.
-  void write_table(const std::vector<bool>& included, EndingTable& table) const;
+  // Hands over the endings by latency over the backends for which `included[id]` is set; pooled, over all.
+  // What is sorted out for the first table after an add is remembered for the next ones, so one thread at a
+  // time may ask. Requires: !dropped(), an entry for every backend.
+  void visit_rows(const std::vector<bool>& included, const VisitRow& visit) const;
   // Calls visit(number, series, count) for every count above 0, in no particular order.
   template <typename Visit>
   void for_each(Visit visit) const {
@@ -87,8 +87,12 @@ class ExactCounts {
     };
     std::vector<Numbered> latencies;
     std::vector<Other> others;
+    mutable std::vector<std::uint32_t> replies;  // Where sums are made, kept from one table to the next.
     bool is_fresh = false;
   };
+  template <typename IsIn, typename RepliesOf>
+  static void weave(const Index& sorted, const IsIn& is_in, const RepliesOf& replies_of,
+                    const VisitRow& visit);
 
   static std::uint64_t mixed(std::uint64_t key) { return key * 0x9e3779b97f4a7c15U; }
   static bool is_reply(std::uint32_t series) { return series % kEndingCount == 0; }

@@ -33,6 +33,24 @@ void sort_by_digits(std::vector<Entry>& entries) {
 
 }  // namespace
 
+// Hands over the rows in the order of the latencies; `replies_of(number)` of a latency's number.
+template <typename IsIn, typename RepliesOf>
+void ExactCounts::weave(const Index& sorted, const IsIn& is_in, const RepliesOf& replies_of,
+                        const VisitRow& visit) {
+  auto other = sorted.others.begin();
+  for (const Index::Numbered& entry : sorted.latencies) {
+    const Duration latency(static_cast<std::int64_t>(entry.latency));
+    const bool has_others = other != sorted.others.end() && other->latency == latency;
+    const std::uint64_t replied = replies_of(entry.number);
+    if (replied == 0 && !has_others) continue;
+    EndingRow row{.low = latency, .mid = latency, .high = latency, .replied = replied};
+    for (; other != sorted.others.end() && other->latency == latency; ++other) {
+      if (is_in(other->series)) row.add(static_cast<Ending>(other->series % kEndingCount), other->count);
+    }
+    if (!row.is_empty()) visit(row);
+  }
+}
+
 const ExactCounts::Index& ExactCounts::index() const {
   if (index_.is_fresh) return index_;
   index_ = {};
@@ -61,29 +79,28 @@ const ExactCounts::Index& ExactCounts::index() const {
   return index_;
 }
 
-void ExactCounts::write_table(const std::vector<bool>& included, EndingTable& table) const {
+void ExactCounts::visit_rows(const std::vector<bool>& included, const VisitRow& visit) const {
   OVERDUE_CHECK(!dropped_);
   const auto is_in = [&](std::uint32_t series) { return pooled_ || included[series / kEndingCount]; };
-  std::vector<std::uint32_t> replies(latencies_.size());  // 4,097 backends of 65,535: no overflow.
+  std::vector<const Row*> rows;
   for (std::uint32_t series = 0; series < rows_.size(); ++series) {
-    if (!is_reply(series) || !is_in(series)) continue;
-    const Row& row = rows_[series];
-    const std::size_t used = std::min(row.size(), replies.size());  // Rows have room for more.
-    for (std::size_t number = 0; number < used; ++number) replies[number] += row[number];
+    if (is_reply(series) && is_in(series) && !rows_[series].empty()) rows.push_back(&rows_[series]);
   }
   const Index& sorted = index();
-  table.clear();
-  auto other = sorted.others.begin();
-  for (const Index::Numbered& entry : sorted.latencies) {
-    const Duration latency(static_cast<std::int64_t>(entry.latency));
-    const bool has_others = other != sorted.others.end() && other->latency == latency;
-    if (replies[entry.number] == 0 && !has_others) continue;
-    EndingRow row{.low = latency, .mid = latency, .high = latency, .replied = replies[entry.number]};
-    for (; other != sorted.others.end() && other->latency == latency; ++other) {
-      if (is_in(other->series)) row.add(static_cast<Ending>(other->series % kEndingCount), other->count);
-    }
-    if (!row.is_empty()) table.push_back(row);
+  if (rows.size() == 1) {  // A backend's own: its counters as they stand.
+    const Row& row = *rows.front();
+    weave(
+        sorted, is_in, [&row](std::uint32_t number) { return number < row.size() ? row[number] : 0U; },
+        visit);
+    return;
   }
+  std::vector<std::uint32_t>& replies = sorted.replies;
+  replies.assign(latencies_.size(), 0);  // 4,097 backends of 65,535: no overflow.
+  for (const Row* row : rows) {
+    const std::size_t used = std::min(row->size(), replies.size());  // Rows have room for more.
+    for (std::size_t number = 0; number < used; ++number) replies[number] += (*row)[number];
+  }
+  weave(sorted, is_in, [&replies](std::uint32_t number) { return replies[number]; }, visit);
 }
 
 }  // namespace overdue

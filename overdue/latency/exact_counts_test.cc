@@ -125,7 +125,8 @@ TEST(ExactCounts, TableHoldsWhatWasAddedSinceTheLastOne) {
   exact.add(2ms, static_cast<std::uint16_t>(Ending::timed_out), 5);
   exact.add(7ms, static_cast<std::uint16_t>(Ending::refused), 1);  // Never waited: in no row.
   EndingTable table;
-  exact.write_table({true, false}, table);
+  table.clear();
+  exact.visit_rows({true, false}, [&table](const EndingRow& row) { table.push_back(row); });
   ASSERT_EQ(table.size(), 2U);
   EXPECT_EQ(table[0].low, 2ms);
   EXPECT_EQ(table[0].timed_out, 5U);
@@ -133,7 +134,8 @@ TEST(ExactCounts, TableHoldsWhatWasAddedSinceTheLastOne) {
   EXPECT_EQ(table[1].replied, 70'000U);
   exact.add(2ms, 0, 1);
   exact.add(std::vector<Duration>{500us}, std::vector<std::uint16_t>{kEndings});
-  exact.write_table({true, true}, table);
+  table.clear();
+  exact.visit_rows({true, true}, [&table](const EndingRow& row) { table.push_back(row); });
   ASSERT_EQ(table.size(), 4U);
   EXPECT_EQ(table[0].high, 500us);
   EXPECT_EQ(table[1].replied, 2U);

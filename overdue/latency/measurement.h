@@ -73,8 +73,8 @@ class Measurement {
   // Endings by latency, over the backends for which `leave_out[id]` is not set (shorter than size: not set).
   EndingTable table(const std::vector<bool>& leave_out = {}) const;
   EndingTable table_of(std::uint16_t backend) const;
-  // The same into a table of the caller's, whose memory is used again.
-  void write_table_of(std::uint16_t backend, EndingTable& table) const;
+  // The same row by row, for the many backends of which no table is to be kept.
+  void visit_rows_of(std::uint16_t backend, const VisitRow& visit) const;
 
   const NameTable& backends() const { return backends_; }
   // One histogram over replies for each route id; that of id 0, no route named, stays empty. With more than
@@ -151,7 +151,7 @@ class Measurement {
   void fill_in_exact(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);
   void fill_in_buckets(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);
   bool is_in_table(std::size_t backend) const;
-  void write_table(const std::vector<bool>& included, EndingTable& table) const;
+  void visit_rows(const std::vector<bool>& included, const VisitRow& visit) const;
   EndingTable bucket_table(const std::vector<bool>& included) const;
 
   NameTable backends_;

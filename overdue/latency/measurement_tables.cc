@@ -64,21 +64,22 @@ EndingTable Measurement::table(const std::vector<bool>& leave_out) const {
     included[backend] = backend >= leave_out.size() || !leave_out[backend];
   }
   EndingTable table;
-  write_table(included, table);
+  if (!exact_.dropped()) table.reserve(exact_.distinct());  // One allocation: large tables must not double.
+  visit_rows(included, [&table](const EndingRow& row) { table.push_back(row); });
   return table;
 }
 
 EndingTable Measurement::table_of(std::uint16_t backend) const {
   EndingTable table;
-  write_table_of(backend, table);
+  visit_rows_of(backend, [&table](const EndingRow& row) { table.push_back(row); });
   return table;
 }
 
-void Measurement::write_table_of(std::uint16_t backend, EndingTable& table) const {
+void Measurement::visit_rows_of(std::uint16_t backend, const VisitRow& visit) const {
   OVERDUE_CHECK(backend < backends_.size());
   std::vector<bool> included(backends_.size());
   included[backend] = true;
-  write_table(included, table);
+  visit_rows(included, visit);
 }
 
 bool Measurement::is_in_table(std::size_t backend) const {
@@ -89,8 +90,7 @@ bool Measurement::is_in_table(std::size_t backend) const {
   return false;
 }
 
-void Measurement::write_table(const std::vector<bool>& included, EndingTable& table) const {
-  table.clear();
+void Measurement::visit_rows(const std::vector<bool>& included, const VisitRow& visit) const {
   bool everything = true;
   bool anything = false;
   for (std::size_t backend = 0; backend < included.size(); ++backend) {
@@ -100,9 +100,9 @@ void Measurement::write_table(const std::vector<bool>& included, EndingTable& ta
   }
   if (!anything) return;
   if (exact_.dropped() || (exact_.pooled() && !everything)) {
-    table = bucket_table(included);
+    for (const EndingRow& row : bucket_table(included)) visit(row);
   } else {
-    exact_.write_table(included, table);
+    exact_.visit_rows(included, visit);
   }
 }
 

@@ -136,39 +136,37 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   return doubts;
 }
 
-// Joins the rows between one give-up and the next, but not across `t`: shares change with give-ups alone, so
-// the curve's state at `t` and at its end stay the same, and the curve of many backends is cheap.
-void keep_state_at(Duration t, EndingTable& table) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < table.size(); ++i) {
+// A backend's rows joined between one give-up and the next, but not across `t`: shares change with give-ups
+// alone, so the curve's state at `t` and at its end stay the same, and the curve of many backends is cheap.
+EndingTable joined_rows_of(const Measurement& measurement, std::uint16_t backend, Duration t) {
+  EndingTable table;
+  measurement.visit_rows_of(backend, [&](const EndingRow& next) {
     const bool joins =
-        kept > 0 && table[kept - 1].gave_up() == 0 && (table[kept - 1].mid > t || table[i].mid <= t);
+        !table.empty() && table.back().gave_up() == 0 && (table.back().mid > t || next.mid <= t);
     if (!joins) {
-      table[kept++] = table[i];
-      continue;
+      table.push_back(next);
+      return;
     }
-    EndingRow& row = table[kept - 1];
-    row.low = table[i].low;
-    row.mid = table[i].mid;
-    row.high = table[i].high;
-    row.replied += table[i].replied;
-    row.rejected += table[i].rejected;
-    row.reset += table[i].reset;
-    row.timed_out += table[i].timed_out;
-    row.abandoned += table[i].abandoned;
-  }
-  table.resize(kept);
+    EndingRow& row = table.back();
+    row.low = next.low;
+    row.mid = next.mid;
+    row.high = next.high;
+    row.replied += next.replied;
+    row.rejected += next.rejected;
+    row.reset += next.reset;
+    row.timed_out += next.timed_out;
+    row.abandoned += next.abandoned;
+  });
+  return table;
 }
 
 std::vector<BackendAnalysis> backends_of(const Measurement& measurement, const Analysis& analysis) {
   const std::vector<bool> mask = analysis.comparison.leave_out_mask();
   std::vector<BackendAnalysis> backends;
-  EndingTable table;
   for (const ReplicaRow& row : analysis.comparison.rows) {
     BackendAnalysis backend{.row = row, .left_out = is_left_out(mask, row.backend)};
     if (analysis.advice.request_timeout) {
-      measurement.write_table_of(row.backend, table);
-      keep_state_at(*analysis.advice.request_timeout, table);
+      const EndingTable table = joined_rows_of(measurement, row.backend, *analysis.advice.request_timeout);
       const SurvivalCurve curve(table);
       const SurvivalCurve::Point at = curve.at(*analysis.advice.request_timeout);
       const double asked = curve.empty() ? 0 : 1 - curve.back().rejected;
