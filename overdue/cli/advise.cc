@@ -93,8 +93,10 @@ Result<void> write_policy(const AdviseFlags& flags, const AdviceReport& report) 
   if (!after) return std::unexpected(after.error());
   if (const auto written = replace_file(flags.write_policy, *after); !written)
     return std::unexpected(written.error());
-  print_error(fmt::format("{}: [dependency.{}.timeout] request = {} written", flags.write_policy, flags.name,
-                          format_duration_exact(*timeout.request)));
+  const std::string connect =
+      timeout.connect ? fmt::format(", connect = {}", format_duration_exact(*timeout.connect)) : "";
+  print_error(fmt::format("{}: [dependency.{}.timeout] request = {}{} written", flags.write_policy,
+                          flags.name, format_duration_exact(*timeout.request), connect));
   return {};
 }
 
@@ -110,7 +112,9 @@ int decline_source(const AdviseFlags& flags, const Error& error, const AdviceOpt
     for (const std::string& path : flags.log.paths)
       report.sources.push_back({.path = path, .notes = {error.message}});
     report.groups.emplace_back();
-    report.groups.back().analysis.advice.declined = is_word ? word : "unsupported_source";
+    Analysis& analysis = report.groups.back().analysis;
+    analysis.advice.declined = is_word ? word : "unsupported_source";
+    for (const Quantile quantile : reported_quantiles()) analysis.quantiles.push_back({.quantile = quantile});
     print_out(advice_json(report));
   }
   print_error(error.message);

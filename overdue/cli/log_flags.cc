@@ -63,7 +63,7 @@ Result<std::pair<std::string, std::string>> pair_of(const std::string& text, std
 }
 
 Result<void> read_columns(const LogFlags& flags, ReadOptions& options) {
-  static constexpr std::string_view kFields[] = {"latency", "status",  "ending", "backend",
+  static constexpr std::string_view kFields[] = {"latency", "status",  "ending", "ok",    "backend",
                                                  "start",   "connect", "route",  "method"};
   for (const std::string& entry : flags.columns) {
     auto pair = pair_of(entry, "--map", "--map latency=latency_ms,status=code");
@@ -71,8 +71,9 @@ Result<void> read_columns(const LogFlags& flags, ReadOptions& options) {
     if (std::ranges::find(kFields, pair->first) == std::end(kFields)) {
       return fail(
           ErrorCode::invalid_argument,
-          fmt::format("--map {}: there are latency, status, ending, backend, start, connect, route, method",
-                      entry));
+          fmt::format(
+              "--map {}: there are latency, status, ending, ok, backend, start, connect, route, method",
+              entry));
     }
     options.columns.insert(*std::move(pair));
   }
@@ -108,7 +109,8 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
                 "--sent counts the calls of the whole log and does not go with --by");
   }
   Measurement& measurement = logs.groups.begin()->second;
-  if (*flags.sent < measurement.attempts()) {
+  const auto sent = static_cast<std::uint64_t>(*flags.sent);
+  if (sent < measurement.attempts()) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--sent {}: the log holds more, {}; it must be the number of calls "
                             "that were sent in the same time",
@@ -116,7 +118,7 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
   }
   const EndingTable table = measurement.table();
   const Duration at = options.limit ? *options.limit : table.empty() ? Duration(0) : table.back().high;
-  measurement.censor_missing(*flags.sent, at);
+  measurement.censor_missing(sent, at);
   return {};
 }
 
@@ -143,7 +145,8 @@ void add_log_flags(CLI::App& command, LogFlags& flags) {
       ->check(CLI::Range(1, 64));
   command.add_option("--expected-interval", flags.expected_interval,
                      "A closed loop's interval: count the calls it did not send while it waited");
-  command.add_option("--sent", flags.sent, "Calls really sent; what the log lacks is counted as given up");
+  command.add_option("--sent", flags.sent, "Calls really sent; what the log lacks is counted as given up")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000'000}));
 }
 
 void add_choice_flags(CLI::App& command, ChoiceFlags& flags) {

@@ -34,7 +34,7 @@ struct LogFlags {
   bool calls = false;
   unsigned threads = 0;  // 0: as many as there are cores, two at least.
   std::string expected_interval;
-  std::optional<std::uint64_t> sent;
+  std::optional<std::int64_t> sent;
 };
 
 // The flags of every command that chooses a timeout.

@@ -71,6 +71,8 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
   route_ids_.begin_batch(routes.size());
   Columns columns;
   std::uint64_t calls = 0;
+  Duration connect{};
+  std::uint64_t connects = 0;
   std::int64_t all_elapsed = 0;  // Negative if any is.
   for (const Attempt& row : attempts) {
     const std::uint32_t series = series_of(backend_id_of(row.backend, backends), row.ending);
@@ -85,7 +87,14 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
     columns.start[at] = row.start;
     columns.series[at] = static_cast<std::uint16_t>(series);
     columns.bucket[at] = static_cast<std::uint16_t>(LatencyHistogram::bucket_of(row.elapsed));
-    if (row.has_connect) connect_times_.add(row.connect);
+    if (row.has_connect) {  // Most are alike: a kept connection's 0, a tick of the log's clock.
+      if (row.connect != connect) {
+        add_connects(connect, connects);
+        connect = row.connect;
+        connects = 0;
+      }
+      ++connects;
+    }
     if (row.ending == Ending::replied) {
       if (row.elapsed == Duration(0)) [[unlikely]]
         ++exact_zeros_;
@@ -94,9 +103,16 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
       untimed_give_ups_ += row.ending == Ending::timed_out || row.ending == Ending::abandoned ? 1 : 0;
     }
   }
+  add_connects(connect, connects);
   OVERDUE_CHECK(all_elapsed >= 0);
   calls_ += calls;
   add_columns(columns);
+}
+
+void Measurement::add_connects(Duration connect, std::uint64_t count) {
+  if (count == 0) return;
+  connect_times_.add(connect, count);
+  exact_connects_.add(connect, 0, count);
 }
 
 void Measurement::add_columns(const Columns& columns) {
@@ -233,6 +249,7 @@ void Measurement::merge(const Measurement& other) {
   starts_.merge(other.starts_);
   longest_.merge(other.longest_);
   connect_times_.merge(other.connect_times_);
+  exact_connects_.merge(other.exact_connects_, {0});
   if (other.routes_overflowed_ && !routes_overflowed_) forget_routes();
   for (std::uint16_t route = 1; route < other.routes_.size() && !routes_overflowed_; ++route) {
     const std::optional<std::uint16_t> own = add_route(other.routes_.name_of(route));

@@ -83,6 +83,8 @@ class Measurement {
   const std::vector<LatencyHistogram>& replies_by_route() const { return replies_by_route_; }
   bool routes_overflowed() const { return routes_overflowed_; }
   const LatencyHistogram& connect_times() const { return connect_times_; }
+  // Connect times as replies, by value while there are at most kDistinctMax of them.
+  EndingTable connect_table() const;
 
   // Time. All empty where no row had a start.
   std::optional<WallTime> first_start() const;
@@ -166,7 +168,10 @@ class Measurement {
   StartCells starts_;
   Longest longest_;
   std::vector<LatencyHistogram> replies_by_route_;
+  void add_connects(Duration connect, std::uint64_t count);
+
   LatencyHistogram connect_times_;
+  ExactCounts exact_connects_;  // One series, 0.
   bool routes_overflowed_ = false;
   std::uint64_t calls_ = 0;
   std::uint64_t untimed_give_ups_ = 0;

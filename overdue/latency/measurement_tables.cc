@@ -82,6 +82,24 @@ void Measurement::visit_rows_of(std::uint16_t backend, const VisitRow& visit) co
   visit_rows(included, visit);
 }
 
+EndingTable Measurement::connect_table() const {
+  EndingTable table;
+  if (!exact_connects_.dropped()) {
+    exact_connects_.visit_rows({true}, [&table](const EndingRow& row) { table.push_back(row); });
+    return table;
+  }
+  const LatencyHistogram& connects = connect_times_;
+  for (std::uint32_t bucket = 0; bucket < LatencyHistogram::kBucketCount; ++bucket) {
+    const std::uint64_t count = connects.count_at(bucket);
+    if (count == 0) continue;
+    table.push_back({.low = std::max(connects.min(), LatencyHistogram::low_of(bucket)),
+                     .mid = std::clamp(LatencyHistogram::middle_of(bucket), connects.min(), connects.max()),
+                     .high = std::min(connects.max(), LatencyHistogram::high_of(bucket)),
+                     .replied = count});
+  }
+  return table;
+}
+
 bool Measurement::is_in_table(std::size_t backend) const {
   for (std::uint32_t ending = 0; ending < kEndings; ++ending) {
     const bool waits = static_cast<Ending>(ending) != Ending::refused;

@@ -112,7 +112,9 @@ std::string text_of(const Measurement& measurement) {
     text << ' ' << start.time_since_epoch().count() << '+' << elapsed.count();
   }
   text << "\nconnect " << measurement.connect_times().serialise() << " overflowed "
-       << measurement.routes_overflowed();
+       << measurement.routes_overflowed() << " connects";
+  for (const EndingRow& row : measurement.connect_table())
+    text << ' ' << row.mid.count() << '*' << row.replied;
   return text.str();
 }
 

@@ -170,15 +170,20 @@ Result<std::string> with_timeout(std::string_view text, const std::string& path,
   std::string changed;
   for (const std::string& line : lines) changed += line + "\n";
   const auto after = parse_policy(changed, path);
-  if (!after) {
-    std::string wanted;
-    for (const auto& [key, value] : settings) wanted += fmt::format("\n  {} = {}", key, value);
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("{}\n{}: the timeout of {} cannot be set in place; put these lines in its table:{}",
-                    after.error().message, path, name, wanted));
+  if (after) return changed;
+  // Fine as TOML, and the figures do not fit what else is in the file.
+  if (after.error().message.find("not TOML") == std::string::npos) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}\n{}: is left as it is", after.error().message, path));
   }
-  return changed;
+  std::string wanted;
+  for (const auto& [key, value] : settings) wanted += fmt::format("\n  {} = {}", key, value);
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format(
+          "{}: the timeout of {} is not a [table] of its own, so it cannot be set in place; put these lines "
+          "in it:{}",
+          path, name, wanted));
 }
 
 }  // namespace overdue

@@ -75,8 +75,8 @@ class AdviceWriter {
           fmt::gmtime(std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count()));
     };
     if (analysis.first_start && analysis.last_start && analysis.attempts_per_second) {
-      line(fmt::format("{} to {} UTC, {:.3g} {} a second", clock(*analysis.first_start),
-                       clock(*analysis.last_start), *analysis.attempts_per_second, report_.level));
+      line(fmt::format("{} to {} UTC, {} {} a second", clock(*analysis.first_start),
+                       clock(*analysis.last_start), figure(*analysis.attempts_per_second), report_.level));
     }
     std::string ended;
     for (std::size_t ending = 0; ending < kEndingCount; ++ending) {
@@ -86,7 +86,15 @@ class AdviceWriter {
       ended +=
           fmt::format("{}{} {}", ended.empty() ? "" : ", ", format_count(analysis.endings[ending]), name);
     }
-    line(fmt::format("{}: {}", report_.level, ended.empty() ? "none" : ended));
+    text_ += wrapped(fmt::format("{}: {}", report_.level, ended.empty() ? "none" : ended), width_, "", "  ");
+    if (analysis.untimed_give_ups > 0) {
+      text_ += wrapped(
+          fmt::format(
+              "{} of them gave up at a time the log does not say, and count as having waited for 0 s: name "
+              "the limit that was in force with --limit",
+              format_count(analysis.untimed_give_ups)),
+          width_, "  ", "  ");
+    }
   }
 
   std::string names_left_out(const Analysis& analysis) const {
@@ -124,7 +132,7 @@ class AdviceWriter {
     }
     paragraph(rates);
     if (analysis.connect && !analysis.connect->note.empty()) paragraph("Connect: " + analysis.connect->note);
-    paragraph(describe(advice.open));
+    paragraph(describe(advice.open) + ".");
     std::string basis = fmt::format("Behind the interval: {} replies", format_count(advice.replies));
     if (!advice.vif_known)
       basis += "; how much the calls depend on each other is not known, the log has no start times";
@@ -141,6 +149,11 @@ class AdviceWriter {
 
   void write_promise(const Analysis& analysis) {
     if (!analysis.promise) return;
+    if (!analysis.advice.declined.empty()) {
+      paragraph(fmt::format("Promise {}: without an advice nothing says that it can be kept.",
+                            format_duration(analysis.promise->promise)));
+      return;
+    }
     const PromiseAnalysis& promise = *analysis.promise;
     paragraph(fmt::format(
         "Promise {}: {}. Cutting there gives up {} of the calls that would have replied (at most {}), and "
@@ -184,13 +197,12 @@ class AdviceWriter {
     if (analysis.candidates.empty()) return;
     line();
     TextTable table({1});
-    table.add({"wait", "", "answered", "cut off", "lost", "held for nothing", "extra attempts if retried"});
+    table.add({"wait", "", "answered", "cut off", "lost", "held for nothing", "extra attempts"});
     for (const Candidate& candidate : analysis.candidates) {
-      table.add(
-          {timeout_text(candidate.timeout), candidate.label, percent_of(candidate.rates.answered),
-           percent_of(candidate.rates.cut_off), percent_of(candidate.rates.never_answered),
-           candidate.held_calls ? figure(*candidate.held_calls) + " calls" : "rate not known",
-           candidate.extra_attempts_per_s ? figure(*candidate.extra_attempts_per_s) + " a second" : "-"});
+      table.add({timeout_text(candidate.timeout), candidate.label, percent_of(candidate.rates.answered),
+                 percent_of(candidate.rates.cut_off), percent_of(candidate.rates.never_answered),
+                 candidate.held_calls ? figure(*candidate.held_calls) + " calls" : "rate not known",
+                 candidate.extra_attempts_per_s ? figure(*candidate.extra_attempts_per_s) + "/s" : "-"});
     }
     text_ += table.text(2);
   }

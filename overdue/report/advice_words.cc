@@ -18,7 +18,7 @@ std::string both_ends(const TimeoutAdvice& advice) {
 }
 
 std::string describe_not_identifiable(const TimeoutAdvice& advice, const AdviceOptions& options) {
-  std::string text = describe(advice.open) + " " + both_ends(advice);
+  std::string text = describe(advice.open) + ". " + both_ends(advice);
   const double accept = options.accept_false.value();
   if (advice.open.verdict == WaitVerdict::slow) {
     text += fmt::format(" What would help: a log written with a limit longer than {}.",

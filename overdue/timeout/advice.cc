@@ -28,6 +28,8 @@ std::uint64_t whole(double value) {
   return value < 9e18 ? static_cast<std::uint64_t>(value) : std::uint64_t{9'000'000'000'000'000'000};
 }
 
+constexpr double kRounding = 1e-12;  // Of a share: far less than one call of any log.
+
 struct Setting {
   double accept_false;
   double keep;   // 1 - accept_false: the quantile, q.
@@ -91,6 +93,8 @@ void find_interval(const SurvivalCurve& curve, const AdviceOptions& options, con
     return;
   }
   advice.recommended = table[*rows.high_one_sided].high;
+  advice.effective_replies =
+      effective_replies_before(curve, *rows.high_one_sided, open.last_row, true) / advice.vif;
   if (options.headroom) {
     const double stretched = static_cast<double>(advice.point->count()) * (1.0 + *options.headroom);
     advice.recommended = Duration(static_cast<Duration::rep>(std::ceil(stretched)));
@@ -154,9 +158,11 @@ void note_rates(const SurvivalCurve& curve, const Setting& setting, TimeoutAdvic
 }  // namespace
 
 Duration round_up_timeout(Duration timeout) {
+  using std::chrono::microseconds;
   using std::chrono::milliseconds;
-  constexpr Duration kFineStep = std::chrono::microseconds(10);
-  const Duration step = timeout < milliseconds(10) ? kFineStep : Duration(milliseconds(1));
+  const Duration step = timeout < milliseconds(1)    ? Duration(microseconds(1))
+                        : timeout < milliseconds(10) ? Duration(microseconds(10))
+                                                     : Duration(milliseconds(1));
   const Duration steps = std::max(timeout, Duration(1)) + step - Duration(1);
   return steps - steps % step;
 }
@@ -181,7 +187,10 @@ TimeoutAdvice advise_timeout(const SurvivalCurve& curve, const TailByBlock& tail
     return advice;
   }
   if (curve[open.last_row].replies == 0) {
-    advice.declined = "no_replies";
+    // Replies there are may all lie where hardly anybody was still watched.
+    advice.declined = advice.replies > 0 ? "too_few_calls" : "no_replies";
+    if (advice.replies > 0 && setting.accept_false > 0.0 && setting.keep > 0.0)
+      advice.calls_needed = whole(std::ceil(std::log(setting.alpha) / std::log(setting.keep)));
     return advice;
   }
   const auto reach = [&](double ever) {
@@ -215,11 +224,16 @@ RatesAt rates_at(const SurvivalCurve& curve, const TimeoutAdvice& advice, Durati
   if (curve.calls() == 0 || not_rejected <= 0.0) return rates;
   const SurvivalCurve::Point then = curve.at(std::min(timeout, advice.open.longest_wait));
   const double later = std::max(0.0, advice.replied_ever - then.replied);
+  // Open, and rejected later: no lost calls, and in no share of those that were not rejected.
+  const double rejected_later = std::max(0.0, advice.open.rejected_share - then.rejected);
+  const double lost = then.open - later - rejected_later;
   rates.answered = then.replied / not_rejected;
   rates.cut_off = later / not_rejected;
-  rates.never_answered = std::max(0.0, then.open - later) / not_rejected;
+  // What rounding leaves of nothing is nothing.
+  rates.never_answered = lost < kRounding ? 0.0 : lost / not_rejected;
   rates.reset = then.reset / not_rejected;
-  rates.visible_timeout_rate = then.open / not_rejected;
+  // Callers see those time out too, so here they count, above the line and below it.
+  rates.visible_timeout_rate = then.rejected < 1.0 ? then.open / (1.0 - then.rejected) : 0.0;
   rates.false_timeout_rate = advice.replied_ever > 0.0 ? later / advice.replied_ever : 0.0;
   return rates;
 }

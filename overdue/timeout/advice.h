@@ -108,8 +108,8 @@ struct TimeoutCheck {
 TimeoutCheck check_timeout(const SurvivalCurve& curve, const TimeoutAdvice& advice, Duration timeout,
                            Probability confidence);
 
-// Up to a whole millisecond, below 10 ms to a hundredth of one, and never 0 (which other systems read as
-// "none").
+// Up to a whole millisecond, below 10 ms to a hundredth of one, below 1 ms to a microsecond, and never 0
+// (which other systems read as "none").
 Duration round_up_timeout(Duration timeout);
 
 }  // namespace overdue

@@ -96,6 +96,31 @@ TEST(TimeoutAdvice, LeavesRejectionsOutOfEveryShare) {
   EXPECT_NEAR(rates.answered + rates.cut_off + rates.never_answered + rates.reset, 1.0, 1e-12);
 }
 
+// A queue's limit of a second turns calls away: cut off before, they are time-outs to the caller, and not
+// lost.
+TEST(TimeoutAdvice, ARejectionThatComesAfterTheTimeoutIsNoLostCall) {
+  const EndingTable table = evenly_replied(4000, 10us, {{1s, Ending::rejected, 20'000}});
+  const TimeoutAdvice advice = advise(table, 0.001);
+  EXPECT_EQ(advice.request_timeout, 40ms);
+  EXPECT_EQ(advice.lost_rate, 0.0);
+  EXPECT_NEAR(advice.visible_timeout_rate, 20'000.0 / 24'000, 1e-12);
+  const RatesAt rates = rates_at(SurvivalCurve(table), advice, 20ms);
+  EXPECT_NEAR(rates.answered, 0.5, 1e-12);
+  EXPECT_NEAR(rates.answered + rates.cut_off + rates.never_answered + rates.reset, 1.0, 1e-12);
+  EXPECT_NEAR(rates.visible_timeout_rate, 22'000.0 / 24'000, 1e-12);
+}
+
+TEST(TimeoutAdvice, WhatRoundingLeavesIsNoLoss) {
+  const TimeoutAdvice advice = advise(evenly_replied(5000, 1ms), 0.001);
+  EXPECT_EQ(advice.lost_rate, 0.0);
+  EXPECT_NEAR(advice.visible_timeout_rate, 0.0002, 1e-12);
+}
+
+TEST(TimeoutAdvice, SaysHowManyIndependentRepliesTheIntervalRestsOn) {
+  EXPECT_NEAR(advise(evenly_replied(5000, 1ms), 0.001).effective_replies, 5000, 1e-6);
+  EXPECT_EQ(advise(evenly_replied(500, 1ms), 0.001).effective_replies, 0.0);
+}
+
 TEST(TimeoutAdvice, ReportsEachKindOfFailureApart) {
   // 20,000 replies, 80 lost, 100 reset at 5 ms.
   const EndingTable table =
@@ -136,6 +161,7 @@ TEST(TimeoutAdvice, DependenceAsksForMoreCallsAndSaysWhatTheyAreWorth) {
   EXPECT_GT(*bursty.recommended, *alone.recommended);
   EXPECT_GT(bursty.calls_needed, 5 * alone.calls_needed);
   EXPECT_NEAR(bursty.effective_late_calls, 200 / bursty.vif, 1e-9);
+  EXPECT_NEAR(bursty.effective_replies, 20'000 / bursty.vif, 1e-6);
 }
 
 TEST(TimeoutAdvice, CannotTellSaysHowManyCallsWould) {
@@ -179,6 +205,14 @@ TEST(AbandonmentRange, AFewWhoLeftDoNotMatter) {
   EXPECT_EQ(advise(table, 0.01).abandonment.abandoned_before, 30U);
 }
 
+// Give-ups at once leave fewer than five watched when the first reply comes.
+TEST(TimeoutAdvice, RepliesThatHardlyAnybodyWaitedForAreTooFewAndNotNone) {
+  const TimeoutAdvice advice =
+      advise(exact_table({{3us, Ending::timed_out, 7}, {800ms, Ending::replied, 3}}), 0.001);
+  EXPECT_EQ(advice.declined, "too_few_calls");
+  EXPECT_EQ(advice.calls_needed, 2995u);
+}
+
 TEST(RoundUpTimeout, IsWholeMillisecondsAndNeverZero) {
   EXPECT_EQ(round_up_timeout(384ms), 384ms);
   EXPECT_EQ(round_up_timeout(384ms + 1ns), 385ms);
@@ -186,8 +220,10 @@ TEST(RoundUpTimeout, IsWholeMillisecondsAndNeverZero) {
   EXPECT_EQ(round_up_timeout(10ms + 1ns), 11ms);
   EXPECT_EQ(round_up_timeout(10ms - 1ns), 10ms);
   EXPECT_EQ(round_up_timeout(450us), 450us);
-  EXPECT_EQ(round_up_timeout(450us + 1ns), 460us);
-  EXPECT_EQ(round_up_timeout(0ns), 10us);
+  EXPECT_EQ(round_up_timeout(450us + 1ns), 451us);
+  EXPECT_EQ(round_up_timeout(1ms), 1ms);
+  EXPECT_EQ(round_up_timeout(1ms + 1ns), 1010us);
+  EXPECT_EQ(round_up_timeout(0ns), 1us);
 }
 
 std::vector<Ended> any_log(Random& random, int calls, Duration longest = 900ms, bool cut_early = true) {

@@ -69,19 +69,6 @@ std::vector<Candidate> candidates_of(const SurvivalCurve& curve, const Analysis&
   return candidates.sorted();
 }
 
-EndingTable connect_table(const LatencyHistogram& connects) {
-  EndingTable table;
-  for (std::uint32_t bucket = 0; bucket < LatencyHistogram::kBucketCount; ++bucket) {
-    const std::uint64_t count = connects.count_at(bucket);
-    if (count == 0) continue;
-    table.push_back({.low = std::max(connects.min(), LatencyHistogram::low_of(bucket)),
-                     .mid = std::clamp(LatencyHistogram::middle_of(bucket), connects.min(), connects.max()),
-                     .high = std::min(connects.max(), LatencyHistogram::high_of(bucket)),
-                     .replied = count});
-  }
-  return table;
-}
-
 DoubtContext::OpenCalls open_calls_of(const TimeoutAdvice& advice) {
   if (advice.calls == 0) return DoubtContext::OpenCalls::not_judged;
   switch (advice.open.verdict) {
@@ -244,7 +231,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
     if (asked > 0) analysis.visible_rate_pooled = all_curve.at(*analysis.advice.request_timeout).open / asked;
   }
   if (measurement.connect_times().count() > 0) {
-    const EndingTable connects = connect_table(measurement.connect_times());
+    const EndingTable connects = measurement.connect_table();
     analysis.connect = advise_connect_timeout(connects, options.advice);
   }
   if (options.promise && !kept_curve.empty()) {

@@ -103,6 +103,13 @@ TEST(Analyse, HeldCallsAreRateTimesLostTimesWait) {
   EXPECT_NEAR(*today->extra_attempts_per_s, 100 * lost, 0.01);
 }
 
+TEST(Analyse, ConnectTimesAreAnsweredExactlyWhileTheyAreFew) {
+  const Log log(20'000);
+  const Analysis analysis = analyse(log.measurement, {});
+  ASSERT_TRUE(analysis.connect.has_value());
+  EXPECT_EQ(analysis.connect->advice.request_timeout, 2ms);  // Not the upper edge of its bucket.
+}
+
 TEST(Analyse, PromiseFitsFromTheAdvisedTimeoutOn) {
   const Log log(20'000);
   AnalysisOptions options{.advice = {.accept_false = Probability{0.01}}};

@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 constexpr std::array<Duration, 3> kSynSentAgain = {1s, 3s, 7s};
 constexpr Duration kAnswerMin = 10ms;
-constexpr Duration kHarmless = 100ms;  // A person does not notice that a host was noticed this much later.
+constexpr Duration kConnectMin =
+    100ms;  // A dead host noticed this much later hurts nobody; a shorter limit might.
 
 // How long the answer to a SYN takes when none is lost: p99 of the connects that needed no second one.
 Duration answer_time(const EndingTable& connects) {
@@ -49,7 +50,12 @@ std::optional<Duration> retransmission_near(Duration timeout, Duration answer) {
 
 ConnectAdvice advise_connect_timeout(const EndingTable& connects, const AdviceOptions& options) {
   ConnectAdvice result;
-  result.advice = advise_timeout(connects, {}, options);
+  // A connect of 0 took no time: a connection kept from before, or less than a tick of the log's clock.
+  EndingTable timed;
+  for (const EndingRow& row : connects) {
+    if (row.high > Duration::zero()) timed.push_back(row);
+  }
+  result.advice = advise_timeout(timed, {}, options);
   result.retransmitted_share = retransmitted_share(connects);
   result.connect_timeout = result.advice.request_timeout;
   if (!result.connect_timeout) return result;
@@ -63,14 +69,16 @@ ConnectAdvice advise_connect_timeout(const EndingTable& connects, const AdviceOp
         format_duration(moved));
     result.connect_timeout = moved;
   } else if (*result.connect_timeout < kSynSentAgain.front()) {
-    const bool short_enough = *result.connect_timeout < kHarmless;
+    const std::string needed = format_duration(*result.connect_timeout);
+    const bool raised = *result.connect_timeout < kConnectMin;
+    if (raised) result.connect_timeout = kConnectMin;
     result.note = fmt::format(
         "{}a lost SYN is sent again after 1, 3 and 7 s; a connect that loses one is best given up and "
         "retried, and a limit just under 1, 3 or 7 s never lets the repeated one succeed",
-        short_enough ? fmt::format("a longer limit, up to some {}, costs only the time to notice a "
-                                   "dead host; ",
-                                   format_duration(kHarmless))
-                     : "");
+        raised ? fmt::format("this log needs no more than {}, and up to {} costs only the time to "
+                             "notice a dead host; ",
+                             needed, format_duration(kConnectMin))
+               : "");
   }
   return result;
 }

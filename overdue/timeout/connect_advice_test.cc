@@ -20,11 +20,26 @@ EndingTable connects(Duration late_at, std::uint64_t late) {
 }
 
 TEST(ConnectAdvice, FarFromARetransmissionItIsTheAdviceOfTheCurve) {
-  const ConnectAdvice advice = advise_connect_timeout(connects(30ms, 2), {});
-  EXPECT_EQ(advice.connect_timeout, advice.advice.request_timeout);
+  const ConnectAdvice advice = advise_connect_timeout(connects(130ms, 100), {});
+  EXPECT_EQ(advice.connect_timeout, 130ms);
   EXPECT_FALSE(advice.near_retransmission);
   EXPECT_EQ(advice.retransmitted_share, 0.0);
   EXPECT_THAT(advice.note, HasSubstr("just under 1, 3 or 7 s never lets"));
+}
+
+TEST(ConnectAdvice, IsNeverBelowWhatNobodyNoticesHoweverShortTheConnectsAre) {
+  const ConnectAdvice advice = advise_connect_timeout(connects(30ms, 100), {});
+  EXPECT_EQ(advice.advice.request_timeout, 30ms);
+  EXPECT_EQ(advice.connect_timeout, 100ms);
+  EXPECT_THAT(advice.note, HasSubstr("needs no more than 30 ms"));
+}
+
+TEST(ConnectAdvice, ConnectionsKeptFromBeforeAreNoConnects) {
+  const EndingTable table = exact_table(
+      {{0ns, Ending::replied, 90'000}, {200ms, Ending::replied, 5'000}, {300ms, Ending::replied, 100}});
+  EXPECT_EQ(advise_connect_timeout(table, {}).advice.request_timeout, 300ms);
+  EXPECT_EQ(advise_connect_timeout(exact_table({{0ns, Ending::replied, 90'000}}), {}).connect_timeout,
+            std::nullopt);
 }
 
 TEST(ConnectAdvice, ALimitJustUnderARetransmissionIsMovedPastItsAnswer) {

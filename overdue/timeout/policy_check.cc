@@ -107,7 +107,7 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
       row.outcome = PolicyCheck::Outcome::supported;
       row.text = fmt::format(
           "longer than the {} the log would need, which costs only the time to notice a dead host",
-          format_duration(*analysis.connect->connect_timeout));
+          format_duration(*analysis.connect->advice.request_timeout));
     }
     check.rows.push_back(std::move(row));
   }
