@@ -56,6 +56,9 @@ ConnectAdvice advise_connect_timeout(const EndingTable& connects, const AdviceOp
     if (row.high > Duration::zero()) timed.push_back(row);
   }
   result.advice = advise_timeout(timed, {}, options);
+  // With too few others they are taken as what they may be, quick connects: the least limit below covers
+  // them.
+  if (!result.advice.request_timeout) result.advice = advise_timeout(connects, {}, options);
   result.retransmitted_share = retransmitted_share(connects);
   result.connect_timeout = result.advice.request_timeout;
   if (!result.connect_timeout) return result;

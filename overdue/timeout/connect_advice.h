@@ -12,7 +12,8 @@ namespace overdue {
 // SYN is sent again after 1, 3 and 7 s (RFC 6298: 1 s, doubled each time), so a limit just under one of these
 // waits for nothing, and one just over it leaves the answer no time to come. Never below 100 ms, however
 // short the connects are: a longer limit costs only the time to notice a dead host, a shorter one may cut off
-// healthy ones that the log's clock or a kept connection (0, left out) did not show.
+// healthy ones that the log's clock or a kept connection (0, left out where there are others enough) did not
+// show.
 struct ConnectAdvice {
   TimeoutAdvice advice;  // Of the connect times as they are.
   std::optional<Duration>

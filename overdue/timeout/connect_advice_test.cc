@@ -34,7 +34,7 @@ TEST(ConnectAdvice, IsNeverBelowWhatNobodyNoticesHoweverShortTheConnectsAre) {
   EXPECT_THAT(advice.note, HasSubstr("needs no more than 30 ms"));
 }
 
-TEST(ConnectAdvice, ConnectionsKeptFromBeforeAreNoConnects) {
+TEST(ConnectAdvice, ConnectionsKeptFromBeforeAreNoConnectsWhereThereAreOthersEnough) {
   const EndingTable table = exact_table(
       {{0ns, Ending::replied, 90'000}, {200ms, Ending::replied, 5'000}, {300ms, Ending::replied, 100}});
   EXPECT_EQ(advise_connect_timeout(table, {}).advice.request_timeout, 300ms);
