@@ -115,6 +115,26 @@ constexpr std::string_view kRouteNames[] = {"route",      "path",     "url",    
                                             "requesturi", "endpoint", "operation", "label", "resource"};
 constexpr std::string_view kMethodNames[] = {"method", "httpmethod", "requestmethod", "verb", "httpverb"};
 
+// Of whom a nested status is the status: "res.statusCode" is the call's, "user.status" is not.
+constexpr std::string_view kAnswerNames[] = {"http",   "response", "resp", "res", "reply",
+                                             "answer", "result",   "grpc", "rpc", "upstream"};
+
+// "http.response.status_code": a status by its last key, of an answer by the one before it.
+bool is_status_of_answer(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos || dot == 0) return false;
+  const auto joined = [](std::string_view key) {
+    std::string text;
+    for (const std::string& word : words_of(key)) text += word;
+    return text;
+  };
+  const std::string_view above = name.substr(0, dot);
+  const std::size_t before = above.rfind('.');  // The whole of `above` where there is none.
+  const std::string owner = joined(above.substr(before == std::string_view::npos ? 0 : before + 1));
+  return std::ranges::find(kAnswerNames, owner) != std::end(kAnswerNames) &&
+         std::ranges::find(kStatusNames, joined(name.substr(dot + 1))) != std::end(kStatusNames);
+}
+
 struct RoleWords {
   Role role;
   std::span<const std::string_view> names;
@@ -290,6 +310,12 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
       plan.of(words.role) = RoleField{static_cast<std::uint32_t>(index), names[index], found->unit};
       break;
     }
+  }
+  if (!plan.of(Role::status) && !said[static_cast<std::size_t>(Role::status)]) {
+    const auto found = std::ranges::find_if(names, is_status_of_answer);
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    if (found != names.end() && !taken(index))
+      plan.of(Role::status) = RoleField{static_cast<std::uint32_t>(index), *found, std::nullopt};
   }
   const bool ends = plan.of(Role::status) || plan.of(Role::ending) || plan.of(Role::ok);
   for (std::size_t i = 0; i < names.size() && !ends && !said[static_cast<std::size_t>(Role::ok)]; ++i) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <deque>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -39,7 +39,18 @@ simdjson::simdjson_result<std::string_view> text_of_value(ondemand::value& value
   return token;
 }
 
-// Wanted fields as a tree of keys: "request.method" is a child of "request".
+// A field's keys from the outermost in. {"http":{"status":1}} and {"http.status":1} have one name,
+// "http.status", and two ways to it.
+using KeyPath = std::vector<std::string>;
+using KeyPaths = std::map<std::string, std::set<KeyPath>, std::less<>>;
+
+struct WantedField {
+  std::uint32_t index = 0;  // Among the names.
+  std::string name;
+  std::set<KeyPath> paths;
+};
+
+// Wanted fields as a tree of keys.
 struct WantedKey {
   std::string key_and_quote;  // As it stands in a line, the closing quote included.
   std::optional<std::size_t> place;
@@ -94,30 +105,26 @@ simdjson::error_code walk(ondemand::object object, const WantedKey& wanted, std:
 
 class NdjsonReader final : public ChunkReader {
  public:
-  // `wanted`: the field's index among the names, and its path.
-  NdjsonReader(RowTaker taker, const std::vector<std::pair<std::uint32_t, std::string>>& wanted,
-               bool zero_is_no_upstream)
+  NdjsonReader(RowTaker taker, const std::vector<WantedField>& wanted, bool zero_is_no_upstream)
       : taker_(std::move(taker)), zero_is_no_upstream_(zero_is_no_upstream) {
     std::uint32_t last = 0;
-    for (const auto& [index, name] : wanted) last = std::max(last, index);
+    for (const WantedField& field : wanted) last = std::max(last, field.index);
     place_of_.resize(last + std::size_t{1});
-    for (std::size_t place = 0; place < wanted.size(); ++place) {
-      place_of_[wanted[place].first] = static_cast<std::uint8_t>(place);
-      WantedKey* key = &root_;
-      std::string_view path = wanted[place].second;
-      for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-        key = &child_of(*key, path.substr(0, dot));
-        path.remove_prefix(dot + 1);
-      }
-      child_of(*key, path).place = place;
-      all_ |= std::uint32_t{1} << place;
-    }
     std::vector<std::string> keys;
     bool any_nested = false;
-    for (const auto& [index, name] : wanted) {
-      keys.push_back(name);
-      any_nested =
-          any_nested || name.size() > FlatJson::kKeyMax || name.find_first_of(".\"\\") != std::string::npos;
+    for (std::size_t place = 0; place < wanted.size(); ++place) {
+      const WantedField& field = wanted[place];
+      place_of_[field.index] = static_cast<std::uint8_t>(place);
+      for (const KeyPath& path : field.paths) {
+        WantedKey* key = &root_;
+        for (const std::string& step : path) key = &child_of(*key, step);
+        key->place = place;
+        any_nested = any_nested || path.size() > 1;
+      }
+      all_ |= std::uint32_t{1} << place;
+      keys.push_back(field.name);
+      any_nested = any_nested || field.name.size() > FlatJson::kKeyMax ||
+                   field.name.find_first_of("\"\\") != std::string::npos;
     }
     if (!any_nested && !zero_is_no_upstream) flat_.emplace(keys);
     const auto bit = [&](Role role) {
@@ -185,37 +192,45 @@ class NdjsonReader final : public ChunkReader {
 // The head's lines as names and texts, for finding out what the fields are.
 struct Sample {
   std::vector<std::string> names;
+  KeyPaths paths;
   std::vector<std::vector<std::pair<std::string, std::string>>> lines;  // Name and text.
 };
 
-void collect(ondemand::object object, const std::string& prefix, unsigned depth,
-             std::vector<std::pair<std::string, std::string>>& fields) {
+void collect(ondemand::object object, KeyPath& above, Sample& sample) {
   for (auto field_or_error : object) {
     ondemand::field field;
     std::string_view key;
     if (std::move(field_or_error).get(field) != simdjson::SUCCESS) return;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return;
     if (key.size() > kKeyMax) continue;
-    const std::string name = prefix + std::string(key);
     ondemand::json_type type{};
     if (field.value().type().get(type) != simdjson::SUCCESS) return;
     if (type == ondemand::json_type::array) continue;
+    above.emplace_back(key);
     if (type == ondemand::json_type::object) {
       ondemand::object inner;
-      if (depth + 1 < kDepthMax && field.value().get_object().get(inner) == simdjson::SUCCESS) {
-        collect(inner, name + '.', depth + 1, fields);
+      if (above.size() < kDepthMax && field.value().get_object().get(inner) == simdjson::SUCCESS) {
+        collect(inner, above, sample);
       }
-      continue;
+    } else {
+      std::string_view text;
+      if (text_of_value(field.value()).get(text) != simdjson::SUCCESS) return;
+      const std::string name = fmt::format("{}", fmt::join(above, "."));
+      sample.lines.back().emplace_back(name, text);
+      const auto known = sample.paths.find(name);
+      if (known != sample.paths.end()) {
+        known->second.insert(above);
+      } else if (sample.paths.size() < kNamesMax) {
+        sample.paths[name].insert(above);
+        sample.names.push_back(name);
+      }
     }
-    std::string_view text;
-    if (text_of_value(field.value()).get(text) != simdjson::SUCCESS) return;
-    fields.emplace_back(name, text);
+    above.pop_back();
   }
 }
 
 Sample sample_of(std::string_view head) {
   Sample sample;
-  std::set<std::string, std::less<>> known;
   ondemand::parser parser;
   while (!head.empty() && sample.lines.size() < kSampleLines) {
     const std::size_t newline = std::min(head.find('\n'), head.size());
@@ -228,10 +243,8 @@ Sample sample_of(std::string_view head) {
     if (parser.iterate(padded).get(document) != simdjson::SUCCESS) continue;
     if (document.get_object().get(object) != simdjson::SUCCESS) continue;
     sample.lines.emplace_back();
-    collect(object, "", 0, sample.lines.back());
-    for (const auto& [name, text] : sample.lines.back()) {
-      if (known.size() < kNamesMax && known.insert(name).second) sample.names.push_back(name);
-    }
+    KeyPath above;
+    collect(object, above, sample);
   }
   return sample;
 }
@@ -295,9 +308,7 @@ std::vector<RowTexts> texts_by_role(const Sample& sample, const FieldPlan& plan)
 }
 
 // The fields the reader must find: those with a role, and those of --by and --where.
-std::vector<std::pair<std::uint32_t, std::string>> wanted_fields(const std::vector<std::string>& names,
-                                                                 const FieldPlan& plan,
-                                                                 const FieldPicks& picks) {
+std::vector<WantedField> wanted_fields(const Sample& sample, const FieldPlan& plan, const FieldPicks& picks) {
   std::set<std::uint32_t> indexes;
   for (std::size_t role = 0; role < kRoleCount; ++role) {
     // The method is of use only to --by and --where.
@@ -306,8 +317,11 @@ std::vector<std::pair<std::uint32_t, std::string>> wanted_fields(const std::vect
   }
   if (picks.by()) indexes.insert(*picks.by());
   for (const FieldPicks::Where& where : picks.wheres()) indexes.insert(where.field);
-  std::vector<std::pair<std::uint32_t, std::string>> wanted;
-  for (const std::uint32_t index : indexes) wanted.emplace_back(index, names[index]);
+  std::vector<WantedField> wanted;
+  for (const std::uint32_t index : indexes) {
+    const std::string& name = sample.names[index];
+    wanted.push_back({.index = index, .name = name, .paths = sample.paths.at(name)});
+  }
   return wanted;
 }
 
@@ -348,7 +362,7 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   if (!rules) return std::unexpected(rules.error());
   auto picks = pick_fields(options, sample.names, *plan);
   if (!picks) return std::unexpected(picks.error());
-  const auto wanted = wanted_fields(sample.names, *plan, *picks);
+  const auto wanted = wanted_fields(sample, *plan, *picks);
   if (wanted.size() > kWantedMax) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{}: more than {} fields are asked for", path, kWantedMax));

@@ -58,6 +58,14 @@ TEST(Ndjson, ReadsFlatAndNestedLines) {
       {"exponent", "{\"duration_s\":2.5e-03,\"status\":200}\n", "replied 2.5"},
       {"escaped text", "{\"path\":\"/a\\/b\",\"latency_ms\":3,\"status\":200}\n", "replied 3 r=/a/b"},
       {"ending", "{\"latency_ms\":3,\"ending\":\"reset\"}\n", "reset 3"},
+      {"a status beside others of the answer", "{\"latency_ms\":3,\"res\":{\"statusCode\":503}}\n",
+       "rejected 3"},
+      {"a status two objects down", "{\"latency_ms\":3,\"http\":{\"response\":{\"status_code\":503}}}\n",
+       "rejected 3"},
+      {"somebody else's status", "{\"latency_ms\":3,\"user\":{\"status\":503}}\n", "replied 3"},
+      {"a dot in a key", "{\"latency_ms\":3,\"http.status_code\":503}\n", "rejected 3"},
+      {"a dot in a key of an object", "{\"http\":{\"call.duration_ms\":3,\"code\":503},\"at\":{}}\n",
+       "rejected 3"},
       {"null", "{\"latency_ms\":null,\"status\":504}\n", "timed_out untimed"},
       {"Caddy",
        "{\"level\":\"info\",\"ts\":1693840791.5,\"logger\":\"http.log.access\",\"request\":{\"method\":"
@@ -71,6 +79,13 @@ TEST(Ndjson, ReadsFlatAndNestedLines) {
     EXPECT_EQ(got.rows, Rows{std::string(c.row)}) << c.name;
     EXPECT_EQ(got.summary->format, Format::ndjson) << c.name;
   }
+}
+
+// OpenTelemetry's attributes are written both ways, by one program or by two whose logs were joined.
+TEST(Ndjson, AFieldMayBeNestedInSomeLinesAndWrittenOutInOthers) {
+  EXPECT_EQ(
+      read("{\"latency_ms\":3,\"http.status\":503}\n{\"latency_ms\":4,\"http\":{\"status\":429}}\n").rows,
+      (Rows{"rejected 3", "rejected 4"}));
 }
 
 TEST(Ndjson, TakesAnyFieldByMap) {
