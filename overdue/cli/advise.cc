@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -84,7 +84,11 @@ Result<void> write_policy(const AdviseFlags& flags, const AdviceReport& report) 
                         .request = analysis.advice.request_timeout};
   if (analysis.connect) timeout.connect = analysis.connect->connect_timeout;
   std::string before;
-  if (::access(flags.write_policy.c_str(), F_OK) == 0) {
+  struct stat there{};
+  if (::stat(flags.write_policy.c_str(), &there) == 0) {
+    if (!S_ISREG(there.st_mode)) {
+      return fail(ErrorCode::unreadable_input, fmt::format("{}: is not a regular file", flags.write_policy));
+    }
     auto read = read_small_file(flags.write_policy);
     if (!read) return std::unexpected(read.error());
     before = *std::move(read);

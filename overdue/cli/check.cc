@@ -126,7 +126,9 @@ Result<int> check(const CheckFlags& flags) {
   if (!print_out(out)) return fail(ErrorCode::unreadable_input, "standard output cannot be written");
   if (result.any(PolicyCheck::Outcome::too_short) || result.any(PolicyCheck::Outcome::too_long))
     return exit_check_failed;
-  if (logs->interrupted || !analysis.advice.declined.empty()) return exit_declined;
+  const bool says_nothing =
+      result.any(PolicyCheck::Outcome::cannot_say) && !result.any(PolicyCheck::Outcome::supported);
+  if (logs->interrupted || !analysis.advice.declined.empty() || says_nothing) return exit_declined;
   return exit_done;
 }
 

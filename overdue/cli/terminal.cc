@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "overdue/report/text_table.h"
+
 namespace overdue {
 namespace {
 
@@ -50,7 +52,13 @@ bool print_out(const std::string& text) {
 }
 
 void print_error(const std::string& message) {
-  const std::string line = fmt::format("overdue: {}\n", message);
+  std::string line = "overdue: ";
+  for (std::string_view rest = message;
+       !rest.empty();) {  // Lines of their own; other control characters are shown.
+    const std::size_t end = rest.find('\n');
+    line += printable(rest.substr(0, end)) + "\n";
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+  }
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

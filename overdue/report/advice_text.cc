@@ -214,10 +214,12 @@ class AdviceWriter {
     line();
     TextTable table({1, 2, 3});
     std::size_t hidden = 0;
+    std::size_t too_few = 0;
     for (const BackendAnalysis& backend : analysis.backends) {
       const ReplicaRow& row = backend.row;
-      if (!all && row.judgement == ReplicaJudgement::usual) {
-        ++hidden;
+      if (!all &&
+          (row.judgement == ReplicaJudgement::usual || row.judgement == ReplicaJudgement::too_few_calls)) {
+        ++(row.judgement == ReplicaJudgement::usual ? hidden : too_few);
         continue;
       }
       std::string judged(name_of(row.judgement));
@@ -225,7 +227,7 @@ class AdviceWriter {
       if (row.judgement != ReplicaJudgement::usual && row.judgement != ReplicaJudgement::too_few_calls) {
         std::ranges::transform(judged, judged.begin(),
                                [](char c) { return c >= 'a' && c <= 'z' ? char(c - 32) : c; });
-        if (row.times_fleet_median) judged += fmt::format(", {:.2g}x", *row.times_fleet_median);
+        if (row.times_fleet_median) judged += fmt::format(", {}x", figure(*row.times_fleet_median));
       }
       std::string shares;
       if (backend.over_advised) {
@@ -239,7 +241,8 @@ class AdviceWriter {
                  row.median ? "median " + format_duration(*row.median) : "median not seen", shares});
     }
     text_ += table.text(2);
-    if (hidden > 0) line(fmt::format("  and {} usual ones", hidden));
+    if (hidden > 0) line(fmt::format("  and {} usual ones", format_count(hidden)));
+    if (too_few > 0) line(fmt::format("  and {} with too few calls to judge", format_count(too_few)));
     if (analysis.comparison.fleet == FleetJudgement::split ||
         analysis.comparison.fleet == FleetJudgement::differ) {
       line("  They differ, and nothing here says which of them is abnormal: none is left out.");

@@ -13,12 +13,16 @@ std::size_t shown_width(std::string_view text) {
 
 std::string printable(std::string_view text) {
   std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F)
-      shown += fmt::format("\\x{:02x}", byte);
-    else
-      shown += c;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0;
+    // U+0080 to U+009F are control characters too, two bytes in UTF-8.
+    if (byte < 0x20 || byte == 0x7F || (byte == 0xC2 && next >= 0x80 && next < 0xA0)) {
+      shown += fmt::format("\\x{:02x}", byte == 0xC2 ? next : byte);
+      if (byte == 0xC2) ++at;
+    } else {
+      shown += text[at];
+    }
   }
   return shown;
 }

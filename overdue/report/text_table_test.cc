@@ -25,6 +25,9 @@ TEST(Wrapped, KeepsANumberWithItsUnit) {
 
 TEST(Printable, ShowsControlCharactersInsteadOfSendingThem) {
   EXPECT_EQ(printable("a\x1b[31mb\n"), "a\\x1b[31mb\\x0a");
+  EXPECT_EQ(printable("a\xc2\x9b"
+                      "b"),
+            "a\\x9bb");
   EXPECT_EQ(printable("größe"), "größe");
 }
 

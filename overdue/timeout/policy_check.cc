@@ -100,6 +100,8 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
     Supported connect;
     if (analysis.connect)
       connect = supported_by(analysis.connect->advice, analysis.connect->connect_timeout, slack);
+    // Its low end may be a kept connection's 0; less than the connects need is too short.
+    if (connect.low) connect.low = analysis.connect->advice.request_timeout;
     PolicyCheck::Row row = judged("connect", *set.connect, connect, options);
     if (!analysis.connect) row.text = "the log has no connect times";
     // A connect timeout is generous by nature: only one that is too short is a fault.
