@@ -71,6 +71,15 @@ TEST(AdviseCommand, GivesTheSameAnswerOnAnyNumberOfThreadsAndInAnyOrderOfFiles) 
   EXPECT_EQ(groups(second + " " + first), expected);
 }
 
+TEST(AdviseCommand, SaysThatAFileGivenTwiceCountsTwice) {
+  const ScratchFolder folder;
+  const std::string log = folder.file("log.csv", lesson_log(10'000));
+  const json root = json::parse(run_overdue("advise --json --accept 1% " + log + " " + log).out);
+  EXPECT_EQ(root["groups"][0]["attempts"], 20'000);
+  EXPECT_THAT(root["sources"][1]["notes"].dump(), HasSubstr("count twice"));
+  EXPECT_THAT(root["sources"][0]["notes"].dump(), Not(HasSubstr("count twice")));
+}
+
 TEST(AdviseCommand, SaysWhatTheWaitCostsAndBuysInWords) {
   const CommandResult run = run_overdue("advise -", lesson_log(50'000, 8));
   EXPECT_EQ(run.status, 0);

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "overdue/base/quantity.h"
@@ -96,6 +97,13 @@ class Settings {
  private:
   std::optional<Error> fault_;
 };
+
+bool is_given_before(const std::string& path, const std::vector<SourceSummary>& before) {
+  return std::ranges::any_of(before, [&](const SourceSummary& source) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, source.path, ignored);
+  });
+}
 
 Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& options, ReadLogs& logs) {
   const auto interval = positive_duration(flags.expected_interval, "--expected-interval");
@@ -227,6 +235,9 @@ Result<ReadLogs> read_logs(const LogFlags& flags, const ReadOptions& options) {
     const ReadWatch watch(progress, path == "-" ? "standard input" : path);
     auto read = read_log(path, options, &progress);
     if (!read) return std::unexpected(std::move(read).error());
+    if (is_given_before(path, logs.sources)) {
+      read->source.notes.push_back("this file was given before: its calls count twice");
+    }
     logs.sources.push_back(std::move(read->source));
     for (auto& [key, measurement] : read->groups) {
       const auto [at, added] = logs.groups.try_emplace(key, std::move(measurement));

@@ -117,7 +117,7 @@ Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOpt
           ErrorCode::unreadable_input,
           fmt::format(
               "{}: line {}: has no header: name the columns by their positions, as in --map latency={} "
-              "--unit ms",
+              "--unit ms; or, if it is an access log of your own format, name that with --log-format",
               path, top.lines_before + 1, fields.texts.size()));
     }
   }
