@@ -14,7 +14,7 @@ namespace overdue {
 CommandResult run_overdue(const std::string& arguments, std::string_view input) {
   const ScratchFolder folder;
   const std::string in = folder.file("in", input);
-  const std::string command = std::string(OVERDUE_BINARY) + " " + arguments + " <'" + in + "' >'" +
+  const std::string command = "'" + std::string(OVERDUE_BINARY) + "' " + arguments + " <'" + in + "' >'" +
                               folder.path("out") + "' 2>'" + folder.path("err") + "'";
   const int status = std::system(command.c_str());
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
