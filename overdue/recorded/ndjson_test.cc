@@ -190,5 +190,19 @@ TEST(FlatJson, CallsALineFlatOnlyWithoutObjectsListsAndBackslashes) {
   EXPECT_EQ(flat("x"), -1);
 }
 
+// Found by fuzzing: the method is recognised and not read, and the slow way asked for it all the same. The
+// method stands last among the names, past the fields that are read.
+TEST(Ndjson, AMethodThatNobodyAskedForIsNotLookedAt) {
+  std::uint64_t rows = 0;
+  const auto take = [&rows](std::span<const Attempt> batch, const NameTable&, const NameTable&,
+                            const NameTable&) { rows += batch.size(); };
+  ReadOptions options;
+  options.format = Format::ndjson;
+  const auto summary = read_attempts("{\"latency_ms\":250,\"status\":503,\"request\":{\"method\":\"GET\"}}\n",
+                                     "methods", options, take);
+  ASSERT_TRUE(summary.has_value()) << summary.error().message;
+  EXPECT_EQ(rows, 1u);
+}
+
 }  // namespace
 }  // namespace overdue

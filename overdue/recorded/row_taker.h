@@ -134,6 +134,8 @@ class RowTaker {
   std::string_view judge(const TextOf& text_of, Attempt& row, RowSink& sink) const {
     RowTexts texts;
     for (std::size_t role = 0; role < kRoleCount; ++role) {
+      if (role == static_cast<std::size_t>(Role::method))
+        continue;  // Says nothing of the ending, and may not be read.
       if (const auto& field = plan_.fields[role]) texts[role] = trimmed(text_of(field->index));
     }
     return rules_.judge(texts, row, sink);
