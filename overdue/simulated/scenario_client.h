@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "overdue/base/time.h"
+#include "overdue/simulated/scenario_time.h"
+
+namespace overdue {
+
+enum class CallKind : std::uint8_t {
+  read,
+  keyed_write,    // Every attempt of an intent carries the same key.
+  keyless_write,  // A server cannot tell a second attempt from a new order.
+};
+
+// From `at` the rate moves to `per_second`, in a straight line that takes `over` (0: at once).
+struct RateChange {
+  Duration at{};
+  Duration over{};
+  double per_second = 0;
+};
+
+// Arrivals that do not wait for answers: Poisson, of a rate that may change.
+struct OpenArrivals {
+  double per_second = 0;
+  std::vector<RateChange> changes;  // Ascending, not overlapping. A spike is two of them.
+};
+
+// Users who call, wait for the verdict, think and call again. Each begins after a think time.
+struct ClosedArrivals {
+  std::uint32_t users = 1;
+  TimeDistribution think;
+};
+
+// Calls at these offsets. The cli fills `at` from the log at `path`.
+struct RecordedArrivals {
+  std::string path;
+  std::vector<Duration> at;  // Ascending.
+};
+
+struct Client {
+  std::string name;
+  std::string calls;  // A dependency.
+  CallKind kind = CallKind::read;
+  std::uint32_t instances =
+      1;  // Processes: each has an even share of the arrivals and a Dependency of its own.
+  std::variant<OpenArrivals, ClosedArrivals, RecordedArrivals> arrivals;
+  // Calls begin from `from` up to `to`; by default during the whole `duration`.
+  Duration from{};
+  std::optional<Duration> to;
+  // The service whose executions count as the effect of this client's intents. Never empty: where the file
+  // is silent it is the service that `calls` leads to.
+  std::string ledger_at;
+};
+
+}  // namespace overdue
