@@ -24,15 +24,16 @@ const std::map<std::string_view, Words>& rooms() {
       {"base", {}},
       {"latency", {"base"}},
       {"timeout", {"base", "latency"}},
-      {"policy", {"base"}},
+      {"call", {"base", "latency", "timeout"}},
+      {"policy", {"base", "call"}},
       {"recorded", {"base", "latency", "timeout", "policy"}},
-      {"simulated", {"base", "latency", "timeout", "policy"}},
+      {"simulated", {"base", "latency", "timeout", "call", "policy"}},
       {"report", {"base", "latency", "timeout", "policy"}},
-      {"cli", {"base", "latency", "timeout", "policy", "recorded", "simulated", "report"}},
+      {"cli", {"base", "latency", "timeout", "call", "policy", "recorded", "simulated", "report"}},
   };
   return table;
 }
-const Words kPureRooms = {"base", "latency", "timeout"};
+const Words kPureRooms = {"base", "latency", "timeout", "call"};
 // It prints why the process ends, and ends it.
 constexpr std::string_view kMayAbort = "overdue/base/check.cc";
 

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "overdue/base/attempt.h"
+#include "overdue/base/time.h"
+#include "overdue/call/call_policy.h"
+#include "overdue/call/deadline.h"
+#include "overdue/call/retry_budget.h"
+#include "overdue/latency/histogram.h"
+
+namespace overdue {
+
+// Sums since the dependency was made.
+struct DependencyCounts {
+  std::uint64_t calls = 0;                            // First attempts.
+  std::uint64_t retries = 0;                          // Further ones.
+  std::uint64_t retries_denied = 0;                   // Wanted, and the budget was spent.
+  std::uint64_t late_answers = 0;                     // Of attempts that had been given up.
+  std::array<std::uint64_t, kEndingCount> endings{};  // Of attempts, by Ending.
+};
+
+// Dependency is what all operations to one dependency share on one event loop: the policy, the retry budget,
+// the live estimate of latency and of the way. Operations tell it what they see; it decides nothing by
+// itself. The ejector, the limiter and hedging will live here too.
+//
+// Memory:  at most 2 histograms (44 KB); none is taken while operations run, once latencies have been seen.
+// Time:    `now` must not run backwards from one call to the next.
+// Threads: none; one per event loop. It must outlive its operations, and stay where it is.
+class Dependency {
+ public:
+  Dependency(const CallPolicy& policy, Instant now);
+  Dependency(const Dependency&) = delete;
+  Dependency& operator=(const Dependency&) = delete;
+
+  const CallPolicy& policy() const { return policy_; }
+  // The limit of an attempt that starts now: the policy's, or what adaptation made of it.
+  std::optional<Duration> request_timeout() const { return request_timeout_; }
+  void set_request_timeout(std::optional<Duration> timeout) { request_timeout_ = timeout; }
+
+  void on_first_attempt(Instant now);
+  // Spends one retry of the budget and returns true, or counts it as denied.
+  [[nodiscard]] bool try_spend_retry(Instant now);
+
+  // An answer, `elapsed` after its attempt's start, however late. `server_time`: what the server says it
+  // took.
+  void on_answer(Instant now, Ending ending, Duration elapsed, std::optional<Duration> server_time);
+  void on_ended_without_answer(Ending ending);
+  void on_late_answer() { ++counts_.late_answers; }
+
+  // What the next hop may be told it has, of an attempt that must be answered by `answer_by`: what remains
+  // less the margin for the way. None: there is no time left, so do not call.
+  std::optional<Duration> allowance_for_next_hop(Instant now, Instant answer_by) const {
+    return way_.allowance(now, answer_by);
+  }
+  const WayEstimate& way() const { return way_; }
+
+  // Latencies of the answers of between one half and one whole window, successes and other answers alike;
+  // explicit errors and calls given up are not latencies (see counts()).
+  LatencyHistogram recent_latencies() const;
+  const DependencyCounts& counts() const { return counts_; }
+
+ private:
+  CallPolicy policy_;
+  std::optional<Duration> request_timeout_;
+  std::optional<RetryBudget> retry_budget_;
+  WayEstimate way_;
+  LatencyHistogram current_, previous_;  // Half a window each.
+  Instant half_window_ends_;
+  DependencyCounts counts_;
+};
+
+}  // namespace overdue

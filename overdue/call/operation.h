@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "overdue/base/effect.h"
+#include "overdue/base/time.h"
+#include "overdue/call/dependency.h"
+#include "overdue/call/event.h"
+
+namespace overdue {
+
+// What may be repeated: a read always, a write under its key, a write without one only while nothing of it
+// can have happened.
+enum class CallKind : std::uint8_t { read, keyed_write, unkeyed_write };
+
+// Operation decides, for one remote call, when to start, repeat, abandon and finish its attempts. It does no
+// I/O and reads no clock: a world feeds it events with the time they happened and carries out the actions it
+// returns.
+//
+//     idle --CallStarted--> waiting <--> backing_off --> (listening) --> finished
+//
+// The first event at or past the call's deadline finishes the call by the clock, whatever the event says, so
+// the verdict depends on times and not on which of two racing events was delivered first. An attempt's own
+// limit likewise comes before an event of the same time. FinishCall is returned exactly once. Answers of
+// abandoned attempts count until then; what comes after the finish is handed on (HandOnLate), not thrown
+// away. A write of which an attempt given up may still be answered listens for it until the deadline, when no
+// more can be sent; a read returns its error at once. See LIFECYCLE's table O, of which the persisting half
+// is the write room's: keyed writes here are sent without being persisted.
+//
+// Requires: CallStarted comes first and once; `now` never runs backwards; the dependency outlives it.
+// Size:     at most 256 bytes, no allocation, trivially copyable.
+// Threads:  none; one owner drives it.
+// Replay:   equal dependency, seed and events give equal actions.
+class Operation {
+ public:
+  Operation(Dependency& dependency, CallKind kind, std::uint64_t seed)
+      : dependency_(&dependency), seed_(seed), kind_(kind) {}
+
+  [[nodiscard]] ActionList handle(Instant now, const Event& event);
+
+  // When to deliver WakeupReached; nullopt if only an outside event can matter. Each answer replaces the one
+  // before: ask again after every handle().
+  [[nodiscard]] std::optional<Instant> next_wakeup() const;
+
+  [[nodiscard]] bool finished() const { return state_ == State::finished; }
+  std::optional<Instant> deadline() const { return deadline_; }
+  std::uint32_t attempts() const { return attempts_; }
+  // What is known of one attempt, now. Requires: it was started.
+  Effect effect_of(AttemptNumber attempt) const;
+
+ private:
+  enum class State : std::uint8_t { idle, waiting, backing_off, listening, finished };
+  struct AttemptState {
+    Effect effect = Effect::unknown;
+    bool connected : 1 = false;
+    bool ended : 1 = false;    // By an answer or a broken connection, or given up.
+    bool watched : 1 = false;  // Given up, and an answer may still be reported.
+  };
+
+  void advance(Instant now, ActionList& actions);
+  void on_started(Instant now, const CallStarted& event, ActionList& actions);
+  void on_connected(const AttemptConnected& event);
+  void on_ended(Instant now, const AttemptEnded& event, ActionList& actions);
+  void start_attempt(Instant now, ActionList& actions);
+  void give_up_attempt(Ending why, ActionList& actions);
+  void retry_or_stop(Instant now, const AttemptEnded& ended, ActionList& actions);
+  std::optional<Stop> reason_not_to_retry(const AttemptEnded& ended) const;
+  void stop(Stop why, ActionList& actions);
+  void finish(Verdict verdict, Proof proof, Stop why, ActionList& actions);
+  void finish_by_what_is_known(Stop why, ActionList& actions);
+
+  Dependency* dependency_;
+  std::uint64_t seed_;  // For jitter and watching, mixed with the attempt's number.
+  std::optional<Instant> deadline_;
+  std::optional<Instant> wakeup_;     // Of the state: the attempt's limit, or when to retry.
+  std::optional<Instant> answer_by_;  // Of the running attempt, while its connect limit is the earlier one.
+  Duration delay_before_{};           // The last delay of backoff.
+  CallKind kind_;
+  State state_ = State::idle;
+  bool no_more_sends_ = false;  // The key belongs to another payload.
+  bool has_last_ = false;
+  Ending last_ending_ = Ending::replied;
+  Stop stop_ = Stop::deadline;  // While listening: why no more is sent.
+  std::uint16_t last_status_ = 0;
+  AttemptNumber last_attempt_{};
+  std::uint32_t attempts_ = 0;
+  std::array<AttemptState, kAttemptsMax> states_;
+  std::array<Instant, kAttemptsMax> started_at_;
+};
+static_assert(sizeof(Operation) <= 256);
+
+}  // namespace overdue
