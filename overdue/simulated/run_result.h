@@ -149,4 +149,13 @@ struct RunResult {
   std::optional<Duration> faults_end;  // When the last fault was over; none: there was none, or it never is.
 };
 
+// What became of one [[expect]] row.
+struct ExpectationResult {
+  std::string text;  // "timeline.goodput_share >= 95% from 16 s to 30 s".
+  bool held = false;
+  std::optional<double> value;  // In the field's unit; none: there is none in this run.
+  std::string shown;            // The value for people: "99.2 %", "12 ms", "never".
+  std::string why;
+};
+
 }  // namespace overdue

@@ -23,14 +23,15 @@ namespace overdue {
 // A dependency is a table [dependency.NAME] of the policy and one Link of the same name.
 
 // One [[expect]] row.
-enum class Comparison : std::uint8_t { less, at_most, equal, not_equal, at_least, greater };
+enum class Comparison : std::uint8_t { less, at_most, equal, not_equal, at_least, greater, within };
 
 struct Expectation {
   std::uint32_t line = 0;
   std::string field;  // As in the JSON: "load.goodput", "replicas.d.timeout_rate", "timeline.timeouts".
   Comparison comparison = Comparison::at_least;
-  double value = 0;  // In the field's own unit: shares in [0, 1], times in the unit of the field's name.
-  std::string value_text;  // As written, for people.
+  double value = 0;       // In the field's own unit: shares in [0, 1], times in the unit of the field's name.
+  double value_high = 0;  // Of within: value <= field <= value_high.
+  std::string is;         // The comparison as written, for people: ">= 95%", "1.9..2.1".
   // A window of the timeline, whole seconds, [from, to). Only fields that are made of the timeline have one.
   std::optional<std::uint32_t> from_s;
   std::optional<std::uint32_t> to_s;
@@ -42,9 +43,10 @@ struct Scenario {
   std::string name;   // By default the file's name without folder and ".toml".
   std::string about;  // What it shows.
   std::optional<std::uint64_t> seed;
-  Duration duration{};  // No call of a client begins at or after it.
-  Duration
-      until{};    // The run ends here at the latest; at least `duration`. Earlier if nothing is left to do.
+  // No call of a client begins at or after it.
+  Duration duration{};
+  // The run ends here at the latest, at or after `duration`; earlier if nothing is left to do.
+  Duration until{};
   Policy policy;  // One DependencyPolicy a link.
   std::vector<Client> clients;
   std::vector<Link> links;

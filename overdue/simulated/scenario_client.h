@@ -46,8 +46,8 @@ struct Client {
   std::string name;
   std::string calls;  // A dependency.
   CallKind kind = CallKind::read;
-  std::uint32_t instances =
-      1;  // Processes: each has an even share of the arrivals and a Dependency of its own.
+  // Processes: each has an even share of the arrivals and a Dependency of its own.
+  std::uint32_t instances = 1;
   std::variant<OpenArrivals, ClosedArrivals, RecordedArrivals> arrivals;
   // Calls begin from `from` up to `to`; by default during the whole `duration`.
   Duration from{};
