@@ -7,15 +7,10 @@
 #include <vector>
 
 #include "overdue/base/time.h"
+#include "overdue/call/operation.h"
 #include "overdue/simulated/scenario_time.h"
 
 namespace overdue {
-
-enum class CallKind : std::uint8_t {
-  read,
-  keyed_write,    // Every attempt of an intent carries the same key.
-  keyless_write,  // A server cannot tell a second attempt from a new order.
-};
 
 // From `at` the rate moves to `per_second`, in a straight line that takes `over` (0: at once).
 struct RateChange {
