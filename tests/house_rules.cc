@@ -25,15 +25,16 @@ const std::map<std::string_view, Words>& rooms() {
       {"latency", {"base"}},
       {"timeout", {"base", "latency"}},
       {"call", {"base", "latency", "timeout"}},
+      {"fault", {"base"}},
       {"policy", {"base", "call"}},
       {"recorded", {"base", "latency", "timeout", "policy"}},
-      {"simulated", {"base", "latency", "timeout", "call", "policy"}},
+      {"simulated", {"base", "latency", "timeout", "call", "policy", "fault"}},
       {"report", {"base", "latency", "timeout", "policy"}},
-      {"cli", {"base", "latency", "timeout", "call", "policy", "recorded", "simulated", "report"}},
+      {"cli", {"base", "latency", "timeout", "call", "policy", "fault", "recorded", "simulated", "report"}},
   };
   return table;
 }
-const Words kPureRooms = {"base", "latency", "timeout", "call"};
+const Words kPureRooms = {"base", "latency", "timeout", "call", "fault"};
 // It prints why the process ends, and ends it.
 constexpr std::string_view kMayAbort = "overdue/base/check.cc";
 
