@@ -1,0 +1,152 @@
+#include "overdue/simulated/expectation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Six seconds of ten calls each; in seconds 2 and 3 only `answered_in_trouble` of them are answered.
+RunResult hand_made(std::uint64_t answered_in_trouble) {
+  RunResult result;
+  result.calls = {.total = 60, .answered = 50, .rejected = 4, .not_sent = 0, .unknown = 6, .open = 0};
+  result.ledger = {.intents = 60, .applied_once = 50, .duplicates = 6, .lost = 4, .executions = 66};
+  result.goodput = 50.0 / 60;
+  result.latency = {{Quantile{0.5}, 12ms, 11ms}, {Quantile{0.99}, std::nullopt, 300ms}};
+  result.services.push_back({.name = "orders"});
+  result.replicas.push_back({.service = "orders", .name = "d", .probe_ok = true, .timeout_rate = 0.25});
+  for (std::uint32_t second = 0; second < 6; ++second) {
+    const bool trouble = second == 2 || second == 3;
+    result.timeline.push_back({.second = second,
+                               .offered = 10,
+                               .goodput = trouble ? answered_in_trouble : 10,
+                               .attempts = trouble ? 30U : 10U,
+                               .timeouts = trouble ? 20U : 0U,
+                               .queue = trouble ? 100U + second : 1U});
+  }
+  result.faults_end = 3s;
+  return result;
+}
+
+std::optional<double> value_of(const std::vector<ResultField>& fields, std::string_view name) {
+  const auto field = std::ranges::find(fields, name, &ResultField::name);
+  EXPECT_NE(field, fields.end()) << name;
+  return field == fields.end() ? std::nullopt : field->value;
+}
+
+Expectation expecting(std::string field, Comparison comparison, double value) {
+  Expectation expectation;
+  expectation.field = std::move(field);
+  expectation.comparison = comparison;
+  expectation.value = value;
+  expectation.value_high = value;
+  expectation.is = "as said";
+  return expectation;
+}
+
+bool holds(const Expectation& expectation, const RunResult& result) {
+  Scenario scenario;
+  scenario.expectations = {expectation};
+  return judge(scenario, result).at(0).held;
+}
+
+TEST(ResultFields, ShareIsOfTheCallsThatEnded) {
+  RunResult result = hand_made(0);
+  result.calls.total += 40;
+  result.calls.open = 40;
+  EXPECT_NEAR(value_of(fields_of(result), "calls.answered_share").value_or(-1), 50.0 / 60, 1e-12);
+  EXPECT_NEAR(value_of(fields_of(result), "ledger.executions_per_intent").value_or(-1), 1.1, 1e-12);
+}
+
+TEST(ResultFields, TimelineSumsItsWindowAndTakesTheLongestQueue) {
+  const auto fields = timeline_fields(hand_made(5), 2, 5);
+  EXPECT_EQ(value_of(fields, "timeline.offered"), 30);
+  EXPECT_EQ(value_of(fields, "timeline.goodput"), 20);
+  EXPECT_EQ(value_of(fields, "timeline.queue"), 103);
+  EXPECT_NEAR(value_of(fields, "timeline.attempts_per_call").value_or(-1), 70.0 / 30, 1e-12);
+  EXPECT_FALSE(value_of(timeline_fields(hand_made(5), 6, 9), "timeline.goodput_share"));
+}
+
+TEST(ResultFields, DispersionIsOneForEqualSpreadAndLargeForBursts) {
+  // Counts 0 0 20 20 0 0: mean 40 / 6, variance (2 * 13.33^2 + 4 * 6.67^2) / 5 = 106.67.
+  EXPECT_NEAR(value_of(timeline_fields(hand_made(5), {}, {}), "timeline.timeouts_dispersion").value_or(-1),
+              106.6666667 / 6.6666667, 1e-6);
+}
+
+TEST(ResultFields, RecoveryIsTheFirstSecondFromWhichOnAllIsWell) {
+  EXPECT_EQ(recovery_seconds(hand_made(0)), 1.0)
+      << "second 3 is bad, from 4 on all is well, the fault ended at 3";
+  EXPECT_EQ(recovery_seconds(hand_made(10)), 0.0);
+  RunResult never = hand_made(0);
+  never.timeline.back().goodput = 9;
+  EXPECT_FALSE(recovery_seconds(never));
+  never.faults_end.reset();
+  EXPECT_FALSE(recovery_seconds(never));
+}
+
+TEST(ResultFields, AreShownForPeople) {
+  EXPECT_EQ(shown_value({"a", FieldUnit::share, 0.992, false}), "99.2 %");
+  EXPECT_EQ(shown_value({"a", FieldUnit::milliseconds, 12.0, false}), "12 ms");
+  EXPECT_EQ(shown_value({"a", FieldUnit::count, 1204.0, false}), "1,204");
+  EXPECT_EQ(shown_value({"a", FieldUnit::flag, 1.0, false}), "yes");
+  EXPECT_EQ(shown_value({"a", FieldUnit::seconds, std::nullopt, true}), "never");
+  EXPECT_EQ(shown_value({"a", FieldUnit::seconds, std::nullopt, false}), "none");
+}
+
+TEST(Expectations, CompareAsTheySay) {
+  const RunResult result = hand_made(0);
+  const double answered = 50;
+  const struct {
+    Comparison comparison;
+    bool below, at, above;  // Whether 50 meets a limit below it, at it, above it.
+  } rules[] = {{Comparison::less, false, false, true},    {Comparison::at_most, false, true, true},
+               {Comparison::equal, false, true, false},   {Comparison::not_equal, true, false, true},
+               {Comparison::at_least, true, true, false}, {Comparison::greater, true, false, false},
+               {Comparison::within, false, true, false}};
+  for (const auto& rule : rules) {
+    EXPECT_EQ(holds(expecting("calls.answered", rule.comparison, answered - 1), result), rule.below);
+    EXPECT_EQ(holds(expecting("calls.answered", rule.comparison, answered), result), rule.at);
+    EXPECT_EQ(holds(expecting("calls.answered", rule.comparison, answered + 1), result), rule.above);
+  }
+}
+
+TEST(Expectations, AQuantilePastAllAnswersIsLongerThanAnyTime) {
+  EXPECT_TRUE(holds(expecting("latency.p99_ms", Comparison::greater, 1e12), hand_made(0)));
+  EXPECT_FALSE(holds(expecting("latency.p99_ms", Comparison::at_most, 1e12), hand_made(0)));
+  EXPECT_TRUE(holds(expecting("latency.p50_ms", Comparison::at_most, 12), hand_made(0)));
+}
+
+TEST(Expectations, AValueThatIsNotThereMeetsNoExpectation) {
+  RunResult result = hand_made(0);
+  result.replicas[0].timeout_rate.reset();
+  EXPECT_FALSE(holds(expecting("replicas.d.timeout_rate", Comparison::at_most, 1), result));
+  EXPECT_FALSE(holds(expecting("replicas.d.timeout_rate", Comparison::at_least, 0), result));
+  EXPECT_TRUE(holds(expecting("replicas.d.probe_ok", Comparison::equal, 1), result));
+}
+
+TEST(Expectations, AWindowLooksAtItsSecondsAlone) {
+  Expectation expectation = expecting("timeline.goodput_share", Comparison::at_least, 0.95);
+  EXPECT_FALSE(holds(expectation, hand_made(0)));
+  expectation.from_s = 4;
+  EXPECT_TRUE(holds(expectation, hand_made(0)));
+  expectation.to_s = 6;
+  EXPECT_EQ(text_of(expectation), "timeline.goodput_share as said from 4 s to 6 s");
+}
+
+TEST(Expectations, TheNamesOfAScenarioAreThoseOfItsRuns) {
+  Scenario scenario;
+  scenario.clients.push_back({.name = "web"});
+  scenario.services.push_back({.name = "orders", .replicas = {"a", "b"}});
+  scenario.services.push_back({.name = "stock", .replicas = {"a"}});
+  const auto fields = fields_of(empty_result_of(scenario));
+  EXPECT_FALSE(value_of(fields, "clients.web.latency.p99_ms"));
+  EXPECT_EQ(value_of(fields, "services.stock.executions"), 0);
+  EXPECT_EQ(value_of(fields, "replicas.orders.b.queue_max"), 0);
+}
+
+}  // namespace
+}  // namespace overdue

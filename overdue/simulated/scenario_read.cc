@@ -1,0 +1,391 @@
+// Tables of a scenario, one function a kind: clients, links, networks, services, faults.
+#include "overdue/simulated/scenario_read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::uint64_t kUsersMax = 1'000'000;
+constexpr std::uint64_t kInstancesMax = 10'000;
+constexpr std::uint64_t kReplicasMax = 1'000;
+constexpr std::uint64_t kConnectionsMax = 1'000'000;
+constexpr double kFactorMax = 1e6;
+constexpr double kTimesMax = 1e6;
+
+void read_changes(TableReader& reader, OpenArrivals& open) {
+  const TomlValue* list = reader.array("changes");
+  if (list == nullptr) return;
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    const std::string path = fmt::format("{}.{}", reader.path_of("changes"), i + 1);
+    const TomlValue& item = list->items[i];
+    if (item.kind != TomlValue::Kind::table) {
+      reader.faults().add(item.line, path,
+                          "is a table: write { at = \"5s\", rate = \"900/s\", over = \"2s\" }");
+      continue;
+    }
+    TableReader inner(item, path, reader.faults());
+    inner.require("at", "at = \"5s\"");
+    inner.require("rate", "rate = \"900/s\"");
+    const auto at = inner.duration_or_zero("at");
+    const auto over = inner.duration_or_zero("over");
+    const auto rate = inner.per_second("rate");
+    inner.done();
+    if (at && rate) open.changes.push_back({*at, over.value_or(Duration{}), *rate});
+  }
+}
+
+// A spike is two changes: up at once, and back.
+void read_spike(TableReader& reader, OpenArrivals& open) {
+  const TomlValue* table = reader.table("spike");
+  if (table == nullptr) return;
+  TableReader inner(*table, reader.path_of("spike"), reader.faults());
+  inner.require("at", "at = \"5s\"");
+  inner.require("for", "for = \"2s\"");
+  inner.require("times", "times = 3");
+  const auto at = inner.duration_or_zero("at");
+  const auto lasts = inner.duration("for");
+  const auto times = inner.number("times", 0.001, kTimesMax);
+  inner.done();
+  if (reader.has("changes"))
+    reader.fault("spike", "and changes do not go together: write the spike as two changes");
+  if (!at || !lasts || !times) return;
+  open.changes.push_back({*at, Duration{}, open.per_second * *times});
+  open.changes.push_back({*at + *lasts, Duration{}, open.per_second});
+}
+
+void read_arrivals(TableReader& reader, Client& client) {
+  const bool open = reader.has("rate");
+  const bool closed = reader.has("users");
+  const bool recorded = reader.has("recorded");
+  if (open + closed + recorded != 1) {
+    reader.fault(
+        open ? "rate" : "users",
+        "exactly one of these says when calls arrive: rate = \"450/s\" (whatever happens), users = 20 with "
+        "think = \"1s\" (each waits for the answer), recorded = \"FILE\"");
+  }
+  if (open) {
+    OpenArrivals arrivals;
+    arrivals.per_second = reader.per_second("rate").value_or(1);
+    read_changes(reader, arrivals);
+    read_spike(reader, arrivals);
+    for (std::size_t i = 1; i < arrivals.changes.size(); ++i) {
+      const RateChange& before = arrivals.changes[i - 1];
+      if (arrivals.changes[i].at < before.at + before.over) {
+        reader.fault("changes", "must follow one another: each begins when the one before it is through");
+        break;
+      }
+    }
+    client.arrivals = std::move(arrivals);
+  } else if (closed) {
+    ClosedArrivals arrivals;
+    arrivals.users = static_cast<std::uint32_t>(reader.whole("users", 1, kUsersMax).value_or(1));
+    reader.require("think", "think = \"1s\", or { exponential = \"1s\" }");
+    if (auto think = reader.time("think")) arrivals.think = *std::move(think);
+    client.arrivals = std::move(arrivals);
+  } else if (recorded) {
+    client.arrivals = RecordedArrivals{.path = reader.text("recorded").value_or(""), .at = {}};
+  }
+  for (const std::string_view key : {"changes", "spike"}) {
+    if (!open && reader.has(key)) reader.fault(key, "goes with rate = \"450/s\"");
+  }
+  if (!closed && reader.has("think")) reader.fault("think", "goes with users = 20");
+}
+
+void read_direction(TableReader& reader, Direction& direction) {
+  if (auto delay = reader.time("delay")) direction.delay = *std::move(delay);
+  if (const auto loss = reader.rate("loss")) direction.loss = *loss;
+  if (const auto duplication = reader.rate("duplication")) direction.duplication = *duplication;
+  if (const TomlValue* table = reader.table("burst")) {
+    TableReader burst(*table, reader.path_of("burst"), reader.faults());
+    burst.require("every", "every = \"10s\"");
+    burst.require("lasts", "lasts = \"200ms\"");
+    direction.burst_every = burst.duration("every");
+    direction.burst_lasts = burst.duration("lasts");
+    direction.burst_loss = burst.rate("loss").value_or(Probability{1.0});
+    burst.done();
+  }
+}
+
+std::vector<std::string> read_replicas(TableReader& reader) {
+  const TomlValue* value = reader.any("replicas");
+  if (value == nullptr) return {"a"};
+  std::vector<std::string> names;
+  if (value->kind == TomlValue::Kind::array) {
+    names = reader.texts("replicas").value_or(std::vector<std::string>{"a"});
+    std::vector<std::string> sorted = names;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end()) reader.fault("replicas", "has one name twice");
+    return names;
+  }
+  const std::uint64_t count = reader.whole("replicas", 1, kReplicasMax).value_or(1);
+  for (std::uint64_t i = 0; i < count; ++i)
+    names.push_back(count <= 26 ? std::string(1, static_cast<char>('a' + i)) : fmt::format("r{}", i + 1));
+  return names;
+}
+
+void read_queue(TableReader& reader, Service& service) {
+  const TomlValue* table = reader.table("queue");
+  if (table == nullptr) return;
+  TableReader queue(*table, reader.path_of("queue"), reader.faults());
+  if (const auto order = queue.word("order", {"fifo", "lifo"}))
+    service.queue_order = static_cast<QueueOrder>(*order);
+  if (const auto max = queue.whole_or_none("max")) service.queue_max = *max;
+  if (const auto full = queue.word("when_full", {"reject", "drop"}))
+    service.when_full = static_cast<WhenFull>(*full);
+  queue.done();
+}
+
+void read_calls(TableReader& reader, Service& service, const ScenarioNames& names) {
+  const TomlValue* list = reader.array("calls");
+  if (list == nullptr) return;
+  const auto add = [&](const TomlValue& item, std::vector<std::string>& group) {
+    if (item.kind == TomlValue::Kind::text) {
+      check_name(reader, "calls", item.text, names.dependencies, "dependency");
+      group.push_back(item.text);
+    } else {
+      reader.fault("calls",
+                   "lists dependencies in a row, and in a list of their own those called together: "
+                   "[\"a\", [\"b\", \"c\"]]");
+    }
+  };
+  for (const TomlValue& item : list->items) {
+    std::vector<std::string> group;
+    if (item.kind == TomlValue::Kind::array) {
+      for (const TomlValue& one : item.items) add(one, group);
+    } else {
+      add(item, group);
+    }
+    if (!group.empty()) service.calls.push_back(std::move(group));
+  }
+}
+
+void read_pauses(TableReader& reader, Service& service) {
+  const TomlValue* table = reader.table("pauses");
+  if (table == nullptr) return;
+  TableReader inner(*table, reader.path_of("pauses"), reader.faults());
+  inner.require("every", "every = \"10s\"");
+  inner.require("lasts", "lasts = \"200ms\"");
+  Pauses pauses;
+  pauses.every = inner.duration("every").value_or(Duration{1});
+  if (auto lasts = inner.time("lasts")) pauses.lasts = *std::move(lasts);
+  pauses.whole_service = inner.boolean("whole_service").value_or(false);
+  pauses.service_time = inner.time("time");
+  inner.done();
+  service.pauses = std::move(pauses);
+}
+
+void read_lock_and_probe(TableReader& reader, Service& service) {
+  if (const TomlValue* table = reader.table("lock")) {
+    TableReader inner(*table, reader.path_of("lock"), reader.faults());
+    inner.require("share", "share = \"5%\"");
+    inner.require("hold", "hold = \"2ms\"");
+    SharedLock lock;
+    lock.share = inner.rate("share").value_or(Probability{});
+    if (auto hold = inner.time("hold")) lock.hold = *std::move(hold);
+    inner.done();
+    service.lock = std::move(lock);
+  }
+  if (const TomlValue* table = reader.table("probe")) {
+    TableReader inner(*table, reader.path_of("probe"), reader.faults());
+    Probe probe;
+    probe.kind = static_cast<ProbeKind>(inner.word("kind", {"ping", "deep"}).value_or(0));
+    probe.every = inner.duration("every").value_or(std::chrono::seconds(1));
+    probe.timeout = inner.duration("timeout").value_or(std::chrono::seconds(1));
+    inner.done();
+    service.probe = probe;
+  }
+}
+
+void check_network_fault(TableReader& reader, const Fault& fault) {
+  reader.require("link", "link = \"NAME\", the dependency whose messages are meant");
+  if (fault.kind == FaultKind::loss) reader.require("probability", "probability = \"50%\"");
+  for (const std::string_view key : {"service", "replica", "factor", "crash_point"}) {
+    if (reader.has(key))
+      reader.fault(key, "does not go with what = \"partition\" or \"loss\", which are of a link");
+  }
+}
+
+void check_replica_fault(TableReader& reader, const Fault& fault) {
+  reader.require("service", "service = \"NAME\"");
+  for (const std::string_view key : {"link", "way"}) {
+    if (reader.has(key)) reader.fault(key, "goes with what = \"partition\" or \"loss\" alone");
+  }
+  if (fault.kind == FaultKind::slow) reader.require("factor", "factor = 5");
+  if (reader.has("factor") && fault.kind != FaultKind::slow && fault.kind != FaultKind::half_broken)
+    reader.fault("factor", "goes with what = \"slow\" or \"half_broken\"");
+  if (fault.crash_point) {
+    reader.require("probability", "probability = \"1%\", of each request");
+    reader.require("restart_after", "restart_after = \"2s\"");
+  }
+  for (const std::string_view key : {"crash_point", "restart_after"}) {
+    if (reader.has(key) && (fault.kind != FaultKind::crash || !fault.crash_point))
+      reader.fault(key, "goes with what = \"crash\" and a crash_point");
+  }
+  if (reader.has("probability") && !fault.crash_point)
+    reader.fault("probability",
+                 "goes with what = \"loss\" or a crash_point; for a fault that is there in some runs "
+                 "write drawn = \"50%\"");
+}
+
+}  // namespace
+
+void check_name(TableReader& reader, std::string_view key, const std::string& name,
+                const std::vector<std::string>& names, std::string_view what) {
+  if (std::ranges::find(names, name) != names.end()) return;
+  const std::string nearest = nearest_name(name, names);
+  std::string hint;
+  if (!nearest.empty())
+    hint = fmt::format("did you mean \"{}\"?", nearest);
+  else if (names.empty())
+    hint = fmt::format("there is none at all: write a table [{}.{}]", what, name);
+  else
+    hint = fmt::format("there are: {}", fmt::join(names, ", "));
+  reader.fault(key, fmt::format("names \"{}\", which is no {}; {}", name, what, hint));
+}
+
+Client read_client(const std::string& name, TableReader& reader, const ScenarioNames& names) {
+  Client client{.name = name};
+  reader.require("calls", "calls = \"NAME\", a dependency");
+  if (auto calls = reader.text("calls")) {
+    check_name(reader, "calls", *calls, names.dependencies, "dependency");
+    client.calls = *std::move(calls);
+  }
+  if (const auto kind = reader.word("kind", {"read", "keyed_write", "unkeyed_write"}))
+    client.kind = static_cast<CallKind>(*kind);
+  client.instances = static_cast<std::uint32_t>(reader.whole("instances", 1, kInstancesMax).value_or(1));
+  read_arrivals(reader, client);
+  client.from = reader.duration_or_zero("from").value_or(Duration{});
+  client.to = reader.duration("to");
+  if (client.to && *client.to <= client.from) reader.fault("to", "must be after from");
+  if (auto ledger = reader.text("ledger")) {
+    check_name(reader, "ledger", *ledger, names.services, "service");
+    client.ledger_at = *std::move(ledger);
+  }
+  reader.done();
+  return client;
+}
+
+Link read_link(const std::string& name, TableReader& reader, const ScenarioNames& names) {
+  Link link{.name = name, .service = name};
+  if (auto service = reader.text("service")) link.service = *std::move(service);
+  check_name(reader, "service", link.service, names.services, "service");
+  if (auto network = reader.text("network")) {
+    check_name(reader, "network", *network, names.networks, "network");
+    link.network = *std::move(network);
+  }
+  if (const auto balance = reader.word("balance", {"round_robin", "random", "least_loaded_of_two"}))
+    link.balance = static_cast<Balance>(*balance);
+  if (const TomlValue* table = reader.table("pool")) {
+    TableReader inner(*table, reader.path_of("pool"), reader.faults());
+    inner.require("connections", "connections = 10");
+    Pool pool;
+    pool.connections_max =
+        static_cast<std::uint32_t>(inner.whole("connections", 1, kConnectionsMax).value_or(1));
+    // 0 is a limit here, and means that nobody waits.
+    if (inner.has("waiting"))
+      pool.waiting_max = static_cast<std::uint32_t>(inner.whole("waiting", 0, kConnectionsMax).value_or(0));
+    pool.idle_max = inner.duration("idle");
+    inner.done();
+    link.pool = pool;
+  }
+  link.cancellation = reader.boolean("cancellation").value_or(false);
+  reader.done();
+  return link;
+}
+
+Network read_network(const std::string& name, TableReader& reader) {
+  Network network{.name = name};
+  Direction both;
+  read_direction(reader, both);
+  network.request = both;
+  network.reply = both;
+  if (const TomlValue* table = reader.table("request")) {
+    TableReader inner(*table, reader.path_of("request"), reader.faults());
+    read_direction(inner, network.request);
+    inner.done();
+  }
+  if (const TomlValue* table = reader.table("reply")) {
+    TableReader inner(*table, reader.path_of("reply"), reader.faults());
+    read_direction(inner, network.reply);
+    inner.done();
+  }
+  if (const TomlValue* table = reader.table("connect")) {
+    TableReader inner(*table, reader.path_of("connect"), reader.faults());
+    Connect connect;
+    connect.refused = inner.rate("refused").value_or(Probability{});
+    connect.swallowed = inner.rate("swallowed").value_or(Probability{});
+    inner.done();
+    if (connect.refused.value() + connect.swallowed.value() > 1)
+      inner.fault("swallowed", "and refused together are more than all");
+    network.connect = connect;
+  }
+  reader.done();
+  return network;
+}
+
+Service read_service(const std::string& name, TableReader& reader, const ScenarioNames& names) {
+  Service service{.name = name};
+  service.replicas = read_replicas(reader);
+  if (const auto workers = reader.whole_or_none("workers")) service.workers = *workers;
+  read_queue(reader, service);
+  if (!service.workers && reader.has("queue"))
+    reader.fault("queue", "is never used with unlimited workers: set workers");
+  reader.require("time", "time = \"10ms\", or a distribution");
+  if (auto time = reader.time("time")) service.service_time = *std::move(time);
+  read_calls(reader, service, names);
+  if (const auto failed = reader.word("when_a_call_fails", {"fail", "ignore"}))
+    service.ignores_failed_calls = *failed == 1;
+  service.commit_to_reply = reader.time("commit_to_reply");
+  service.remembers_keys = reader.boolean("remembers_keys").value_or(false);
+  service.refuses_expired = reader.boolean("refuses_expired").value_or(false);
+  service.passes_deadline_on = reader.boolean("passes_deadline_on").value_or(false);
+  service.cancel_checks = reader.duration("cancel_checks");
+  read_pauses(reader, service);
+  read_lock_and_probe(reader, service);
+  reader.done();
+  return service;
+}
+
+Fault read_fault(TableReader& reader, const ScenarioNames& names) {
+  Fault fault{.line = reader.line()};
+  const std::vector<std::string> kinds = {"slow",        "pause",     "crash", "dead",
+                                          "half_broken", "partition", "loss"};
+  reader.require("what", fmt::format("what = \"...\", one of {}", fmt::join(kinds, ", ")));
+  const auto kind = reader.word("what", kinds);
+  if (kind) fault.kind = static_cast<FaultKind>(*kind);
+  if (auto service = reader.text("service")) {
+    check_name(reader, "service", *service, names.services, "service");
+    fault.service = *std::move(service);
+  }
+  fault.replica = reader.text("replica");
+  if (auto link = reader.text("link")) {
+    check_name(reader, "link", *link, names.dependencies, "dependency");
+    fault.link = *std::move(link);
+  }
+  if (const auto way = reader.word("way", {"request", "reply"})) fault.way = static_cast<Way>(*way);
+  fault.at = reader.duration_or_zero("at").value_or(Duration{});
+  fault.lasts = reader.duration("for");
+  fault.factor = reader.number("factor", 1e-6, kFactorMax).value_or(1);
+  fault.probability = reader.rate("probability").value_or(Probability{});
+  if (const auto point = reader.word("crash_point", {"before_effect", "after_effect", "after_reply"}))
+    fault.crash_point = static_cast<CrashPoint>(*point);
+  fault.restart_after = reader.duration("restart_after").value_or(Duration{});
+  fault.drawn = reader.rate("drawn");
+  fault.at_latest = reader.duration_or_zero("at_latest").value_or(fault.at);
+  if (fault.at_latest < fault.at) reader.fault("at_latest", "must not be before at");
+  if (reader.has("at_latest") && !fault.drawn) fault.drawn = Probability{1.0};
+  if (kind) {
+    const bool of_a_link = fault.kind == FaultKind::partition || fault.kind == FaultKind::loss;
+    of_a_link ? check_network_fault(reader, fault) : check_replica_fault(reader, fault);
+  }
+  reader.done();
+  return fault;
+}
+
+}  // namespace overdue

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overdue/simulated/scenario.h"
+#include "overdue/simulated/table_reader.h"
+
+namespace overdue {
+
+// The parts of parse_scenario(), one for each kind of table. They read one table each and check what it names
+// against the names there are; what the whole scenario must fulfil is scenario_checks.cc's.
+
+// Every name a scenario defines, known before its tables are read.
+struct ScenarioNames {
+  std::vector<std::string> dependencies;
+  std::vector<std::string> networks;
+  std::vector<std::string> services;
+};
+
+// A fault where the text at `key` is none of `names`; `what` is what they are names of.
+void check_name(TableReader& reader, std::string_view key, const std::string& name,
+                const std::vector<std::string>& names, std::string_view what);
+
+Client read_client(const std::string& name, TableReader& reader, const ScenarioNames& names);
+Link read_link(const std::string& name, TableReader& reader, const ScenarioNames& names);
+Network read_network(const std::string& name, TableReader& reader);
+Service read_service(const std::string& name, TableReader& reader, const ScenarioNames& names);
+Fault read_fault(TableReader& reader, const ScenarioNames& names);
+// All [[expect]] rows, their fields checked against those a run of `scenario` has.
+void read_expectations(const TomlValue& rows, Scenario& scenario, ScenarioFaults& faults);
+
+// What can be said only of the whole: references between tables, calls in a circle, times beyond the end.
+void check_scenario(Scenario& scenario, ScenarioFaults& faults);
+
+}  // namespace overdue
