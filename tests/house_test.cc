@@ -47,6 +47,7 @@ TEST(HouseRules, FindsAnIncludeOfARoomThatMayNotBeSeen) {
   EXPECT_THAT(findings_of("overdue/recorded/a.cc", "overdue/simulated/lesson.h"), SizeIs(1));
   EXPECT_THAT(findings_of("overdue/simulated/a.cc", "overdue/recorded/read.h"), SizeIs(1));
   EXPECT_THAT(findings_of("overdue/report/a.cc", "overdue/recorded/read.h"), SizeIs(1));
+  EXPECT_THAT(findings_of("overdue/report/a.cc", "overdue/simulated/run.h"), SizeIs(1));
   EXPECT_THAT(findings_of("overdue/main.cc", "overdue/latency/histogram.h"), SizeIs(1));
   EXPECT_THAT(findings_of("overdue/base/a.h", "time.h"), SizeIs(1)) << "a path that is not from the root";
   EXPECT_THAT(findings_of("overdue/attic/a.h", "overdue/base/time.h"), SizeIs(1))
@@ -60,6 +61,7 @@ TEST(HouseRules, AllowsARoomItselfAndTheRoomsItMaySee) {
   EXPECT_THAT(findings_of("overdue/latency/a.h", "overdue/latency/histogram.h"), IsEmpty());
   EXPECT_THAT(findings_of("overdue/timeout/a.h", "overdue/base/time.h"), IsEmpty());
   EXPECT_THAT(findings_of("overdue/cli/a.cc", "overdue/recorded/read.h"), IsEmpty());
+  EXPECT_THAT(findings_of("overdue/report/a.cc", "overdue/simulated/run_result.h"), IsEmpty()) << "a result";
   EXPECT_THAT(findings_of("tests/a_test.cc", "house_rules.h"), IsEmpty());
 }
 

@@ -60,14 +60,14 @@ class CircleFinder {
 void check_faults(const Scenario& scenario, ScenarioFaults& faults) {
   for (const Fault& fault : scenario.faults) {
     if (fault.at >= scenario.until)
-      faults.add(fault.line, "at",
+      faults.add(fault.line, fmt::format("fault.{}.at", fault.name),
                  fmt::format("= {} is not before the run's end at {}", format_duration_exact(fault.at),
                              format_duration_exact(scenario.until)));
     if (!fault.replica) continue;
     const auto service = std::ranges::find(scenario.services, fault.service, &Service::name);
     if (service == scenario.services.end()) continue;
     if (std::ranges::find(service->replicas, *fault.replica) == service->replicas.end()) {
-      faults.add(fault.line, "replica",
+      faults.add(fault.line, fmt::format("fault.{}.replica", fault.name),
                  fmt::format("names \"{}\"; {} has {}", *fault.replica, fault.service,
                              fmt::join(service->replicas, ", ")));
     }

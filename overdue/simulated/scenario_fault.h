@@ -16,6 +16,7 @@ namespace overdue {
 // Drawn: with `drawn` there is one with that probability in a run, and it begins at a moment uniform in
 // [at, at_latest]. Both come from the seed.
 struct Fault {
+  std::string name;
   std::uint32_t line = 0;
   FaultKind kind = FaultKind::slow;
   std::string service;                 // For what happens to replicas.

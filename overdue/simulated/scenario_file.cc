@@ -292,8 +292,8 @@ class ScenarioParser {
     read_section(top, "client", [&](const std::string& name, TableReader& reader) {
       scenario_.clients.push_back(read_client(name, reader, names));
     });
-    read_section(top, "fault", [&](const std::string&, TableReader& reader) {
-      scenario_.faults.push_back(read_fault(reader, names));
+    read_section(top, "fault", [&](const std::string& name, TableReader& reader) {
+      scenario_.faults.push_back(read_fault(name, reader, names));
     });
     if (scenario_.clients.empty())
       faults_.add_of_whole("client", "is missing: write [client.NAME] with calls and a rate");

@@ -152,8 +152,8 @@ TEST(ScenarioFile, ReportsEveryFaultAtOnceInTheOrderOfTheLines) {
                 HasSubstr("did you mean \"orders\"?")),
           AllOf(StartsWith("folder/load.toml:14: "), HasSubstr("requst")),
           AllOf(StartsWith("folder/load.toml:18: network.lan.loss"), HasSubstr("write 1%")),
-          AllOf(StartsWith("folder/load.toml:25: service.orders.queue"), HasSubstr("set workers")),
           AllOf(StartsWith("folder/load.toml:24: service.orders.workrs"), HasSubstr("did you mean workers?")),
+          AllOf(StartsWith("folder/load.toml:25: service.orders.queue"), HasSubstr("set workers")),
           AllOf(StartsWith("folder/load.toml:28: "), HasSubstr("orders has a, b, c, d")),
           AllOf(StartsWith("folder/load.toml:38: expect.1.field"),
                 HasSubstr("did you mean \"timeline.goodput_share\"?"))));
@@ -185,7 +185,7 @@ TEST(ScenarioFile, EachFaultSaysWhatWouldBeRight) {
       {"from = \"16s\"", "from = \"16500ms\"", "whole seconds"},
       {"field = \"latency.p99_ms\"", "field = \"latency.p99_ms\"\nfrom = \"1s\"",
        "fields of the timeline alone"},
-      {"[dependency.orders]\npromise = \"2s\"", "[dependency.other]\npromise = \"2s\"",
+      {"[dependency.orders]\npromise = \"2s\"\n[dependency.orders.timeout]", "[dependency.other.timeout]",
        "client.callers.calls"},
   };
   for (const auto& fault : faults)

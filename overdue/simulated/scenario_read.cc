@@ -352,8 +352,8 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   return service;
 }
 
-Fault read_fault(TableReader& reader, const ScenarioNames& names) {
-  Fault fault{.line = reader.line()};
+Fault read_fault(const std::string& name, TableReader& reader, const ScenarioNames& names) {
+  Fault fault{.name = name, .line = reader.line()};
   const std::vector<std::string> kinds = {"slow",        "pause",     "crash", "dead",
                                           "half_broken", "partition", "loss"};
   reader.require("what", fmt::format("what = \"...\", one of {}", fmt::join(kinds, ", ")));

@@ -27,7 +27,7 @@ Client read_client(const std::string& name, TableReader& reader, const ScenarioN
 Link read_link(const std::string& name, TableReader& reader, const ScenarioNames& names);
 Network read_network(const std::string& name, TableReader& reader);
 Service read_service(const std::string& name, TableReader& reader, const ScenarioNames& names);
-Fault read_fault(TableReader& reader, const ScenarioNames& names);
+Fault read_fault(const std::string& name, TableReader& reader, const ScenarioNames& names);
 // All [[expect]] rows, their fields checked against those a run of `scenario` has.
 void read_expectations(const TomlValue& rows, Scenario& scenario, ScenarioFaults& faults);
 
