@@ -61,7 +61,7 @@ class ServerGuard {
   // No deadline: nothing is refused for its sake.
   explicit ServerGuard(std::optional<Instant> deadline) : deadline_(deadline) {}
 
-  // On arrival: false, and refused, where even the earliest finish lies past the deadline.
+  // On arrival: false, and refused, where even the earliest finish lies at or past the deadline.
   [[nodiscard]] bool try_admit(Instant earliest_finish);
   // Before the work: false, and refused, at or past the deadline.
   [[nodiscard]] bool try_start(Instant now);

@@ -22,6 +22,14 @@ struct DependencyCounts {
   std::array<std::uint64_t, kEndingCount> endings{};  // Of attempts, by Ending.
 };
 
+// An answer as the dependency learns of it.
+struct AnswerSeen {
+  Ending ending = Ending::replied;      // replied or rejected.
+  Duration elapsed{};                   // Since its attempt's start, however late.
+  bool late = false;                    // Its attempt had been given up.
+  std::optional<Duration> server_time;  // What the server says it took.
+};
+
 // Dependency is what all operations to one dependency share on one event loop: the policy, the retry budget,
 // the live estimate of latency and of the way. Operations tell it what they see; it decides nothing by
 // itself. The ejector, the limiter and hedging will live here too.
@@ -44,11 +52,10 @@ class Dependency {
   // Spends one retry of the budget and returns true, or counts it as denied.
   [[nodiscard]] bool try_spend_retry(Instant now);
 
-  // An answer, `elapsed` after its attempt's start, however late. `server_time`: what the server says it
-  // took.
-  void on_answer(Instant now, Ending ending, Duration elapsed, std::optional<Duration> server_time);
+  // An answer of an attempt. A late one, of an attempt given up before, counts as such and not among the
+  // endings, for its attempt has had one.
+  void on_answer(Instant now, const AnswerSeen& answer);
   void on_ended_without_answer(Ending ending);
-  void on_late_answer() { ++counts_.late_answers; }
 
   // What the next hop may be told it has, of an attempt that must be answered by `answer_by`: what remains
   // less the margin for the way. None: there is no time left, so do not call.
@@ -57,12 +64,15 @@ class Dependency {
   }
   const WayEstimate& way() const { return way_; }
 
-  // Latencies of the answers of between one half and one whole window, successes and other answers alike;
-  // explicit errors and calls given up are not latencies (see counts()).
+  // Latencies of the answers of the last half to whole window before the last answer, successes and other
+  // answers alike; explicit errors and calls given up are not latencies (see counts()).
   LatencyHistogram recent_latencies() const;
   const DependencyCounts& counts() const { return counts_; }
 
  private:
+  Duration half_window() const;
+  void turn_window(Instant now);
+
   CallPolicy policy_;
   std::optional<Duration> request_timeout_;
   std::optional<RetryBudget> retry_budget_;

@@ -84,10 +84,11 @@ struct FinishCall {
   Verdict verdict;
   Proof proof;
   Stop stop;
-  bool has_last;       // Some attempt ended, and the next two say how the last of them did: the real
-  Ending last_ending;  // error beside "no time to retry".
-  std::uint16_t last_status;
-  AttemptNumber attempt;  // Whose answer it is, or the last one to end; 0 where there is none.
+  // The attempt whose answer it is, else the last one to end, and how: the real error beside "no time to
+  // retry". Attempt 0 where none was started; the rest means nothing then.
+  AttemptNumber attempt;
+  Ending last_ending;
+  std::uint16_t last_status;  // 0 where there was no answer.
 };
 // An answer that came at or after the finish: for whoever owns the write from here, and for the measurements.
 struct HandOnLate {

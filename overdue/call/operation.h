@@ -25,9 +25,11 @@ enum class CallKind : std::uint8_t { read, keyed_write, unkeyed_write };
 // the verdict depends on times and not on which of two racing events was delivered first. An attempt's own
 // limit likewise comes before an event of the same time. FinishCall is returned exactly once. Answers of
 // abandoned attempts count until then; what comes after the finish is handed on (HandOnLate), not thrown
-// away. A write of which an attempt given up may still be answered listens for it until the deadline, when no
-// more can be sent; a read returns its error at once. See LIFECYCLE's table O, of which the persisting half
-// is the write room's: keyed writes here are sent without being persisted.
+// away. A write of which a watched attempt may still be answered listens for it until the deadline when no
+// more can be sent; a read returns its error at once.
+//
+// This is LIFECYCLE's table O without its persisting half, which is the write room's: writes here are sent
+// without being persisted, and a proof of every attempt is told as it is.
 //
 // Requires: CallStarted comes first and once; `now` never runs backwards; the dependency outlives it.
 // Size:     at most 256 bytes, no allocation, trivially copyable.
@@ -55,37 +57,57 @@ class Operation {
   struct AttemptState {
     Effect effect = Effect::unknown;
     bool connected : 1 = false;
-    bool ended : 1 = false;    // By an answer or a broken connection, or given up.
-    bool watched : 1 = false;  // Given up, and an answer may still be reported.
+    bool sent : 1 = false;      // A byte of it may have left.
+    bool ended : 1 = false;     // By an answer or a broken connection, or given up.
+    bool given_up : 1 = false;  // Ended by us; an answer to it is a late one.
+    bool watched : 1 = false;   // Given up, and such an answer may still be reported.
+  };
+  // How an attempt failed, as far as trying again goes.
+  struct Failure {
+    Ending ending;
+    StatusMeaning meaning = StatusMeaning::error;
+    bool nothing_sent = false;
+    bool do_not_retry = false;
+    std::optional<Duration> retry_after;
   };
 
   void advance(Instant now, ActionList& actions);
   void on_started(Instant now, const CallStarted& event, ActionList& actions);
   void on_connected(const AttemptConnected& event);
   void on_ended(Instant now, const AttemptEnded& event, ActionList& actions);
+  void on_answer(Instant now, const AttemptEnded& event, ActionList& actions);
+  void on_broken(Instant now, const AttemptEnded& event, ActionList& actions);
+  bool finish_if_final(StatusMeaning meaning, const Evidence& evidence, ActionList& actions);
+
   void start_attempt(Instant now, ActionList& actions);
   void give_up_attempt(Ending why, ActionList& actions);
-  void retry_or_stop(Instant now, const AttemptEnded& ended, ActionList& actions);
-  std::optional<Stop> reason_not_to_retry(const AttemptEnded& ended) const;
+  void retry_or_stop(Instant now, const Failure& failure, ActionList& actions);
+  std::optional<Stop> reason_not_to_retry(const Failure& failure) const;
+  bool retried_by_policy(const Failure& failure) const;
   void stop(Stop why, ActionList& actions);
   void finish(Verdict verdict, Proof proof, Stop why, ActionList& actions);
   void finish_by_what_is_known(Stop why, ActionList& actions);
 
+  AttemptState& state_of(AttemptNumber attempt);
+  Evidence evidence_of_attempt(Ending ending, StatusMeaning meaning, bool nothing_written) const;
+  void remember_last(AttemptNumber attempt, Ending ending, std::uint16_t status);
+  bool every_attempt_did_nothing() const;
+  bool listens() const;
+
   Dependency* dependency_;
   std::uint64_t seed_;  // For jitter and watching, mixed with the attempt's number.
   std::optional<Instant> deadline_;
-  std::optional<Instant> wakeup_;     // Of the state: the attempt's limit, or when to retry.
-  std::optional<Instant> answer_by_;  // Of the running attempt, while its connect limit is the earlier one.
+  std::optional<Instant> wakeup_;     // Of the state: the running attempt's limit, or when to retry.
+  std::optional<Instant> answer_by_;  // Of the running attempt: its limit once it is connected.
   Duration delay_before_{};           // The last delay of backoff.
+  std::uint32_t attempts_ = 0;
+  AttemptNumber last_attempt_{};  // The last to end, 0 before.
+  std::uint16_t last_status_ = 0;
+  Ending last_ending_ = Ending::replied;
   CallKind kind_;
   State state_ = State::idle;
-  bool no_more_sends_ = false;  // The key belongs to another payload.
-  bool has_last_ = false;
-  Ending last_ending_ = Ending::replied;
   Stop stop_ = Stop::deadline;  // While listening: why no more is sent.
-  std::uint16_t last_status_ = 0;
-  AttemptNumber last_attempt_{};
-  std::uint32_t attempts_ = 0;
+  bool no_more_sends_ = false;  // The key belongs to another payload.
   std::array<AttemptState, kAttemptsMax> states_;
   std::array<Instant, kAttemptsMax> started_at_;
 };

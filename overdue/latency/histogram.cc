@@ -60,6 +60,13 @@ void LatencyHistogram::merge(const LatencyHistogram& other) {
   }
 }
 
+void LatencyHistogram::clear() {
+  std::vector<std::uint64_t> memory = std::move(counts_);
+  memory.clear();
+  *this = LatencyHistogram();
+  counts_ = std::move(memory);
+}
+
 std::uint64_t LatencyHistogram::count() const {
   std::uint64_t sum = 0;
   for (const std::uint64_t counter : counts_) sum = saturating_sum(sum, counter);

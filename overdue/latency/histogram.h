@@ -62,6 +62,7 @@ class LatencyHistogram {
     counter += count;
   }
   void merge(const LatencyHistogram& other);
+  void clear();  // As new, keeping its memory for the next latencies.
 
   std::uint64_t count() const;  // Stops at the maximum.
   bool empty() const { return counts_.empty(); }

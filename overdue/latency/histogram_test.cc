@@ -123,6 +123,18 @@ TEST(LatencyHistogram, AddingNoneOfALatencyChangesNothing) {
   EXPECT_EQ(histogram.max(), 5ms);
 }
 
+TEST(LatencyHistogram, ClearedItIsAsNew) {
+  LatencyHistogram histogram;
+  histogram.add(5ms);
+  histogram.add(1s);
+  histogram.clear();
+  EXPECT_EQ(histogram, LatencyHistogram());
+  histogram.add(20ms);
+  LatencyHistogram fresh;
+  fresh.add(20ms);
+  EXPECT_EQ(histogram, fresh);
+}
+
 TEST(LatencyHistogram, CountersStopAtTheirMaximumAndSaySo) {
   Histogram histogram;
   histogram.add(5ms, kCountMax - 1);
