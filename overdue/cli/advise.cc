@@ -12,6 +12,7 @@
 #include "overdue/cli/subcommands.h"
 #include "overdue/cli/terminal.h"
 #include "overdue/policy/policy.h"
+#include "overdue/recorded/two_threads.h"
 #include "overdue/report/advice_report.h"
 
 namespace overdue {
@@ -144,6 +145,7 @@ Result<int> advise(const AdviseFlags& flags) {
   if (!logs) return std::unexpected(logs.error());
   tell_sources(*logs, *read_options, *options);
   options->filled_in = !flags.log.expected_interval.empty();
+  options->run_both = run_on(read_options->threads);
 
   AdviceReport report{.options = options->advice,
                       .level = flags.log.calls ? "calls" : "attempts",

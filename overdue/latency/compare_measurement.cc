@@ -48,30 +48,6 @@ std::optional<std::int64_t> common_limit(std::vector<TimedOutAt>& replicas) {
   return least;
 }
 
-// The rows with the median and the p95 by nearest rank over the calls that waited, those without a reply as
-// infinite.
-class WaitedQuantiles {
- public:
-  explicit WaitedQuantiles(std::uint64_t waited)
-      : median_rank_(waited == 0 ? UINT64_MAX : rank_of(Quantile(0.5), waited)),
-        p95_rank_(waited == 0 ? UINT64_MAX : rank_of(Quantile(0.95), waited)) {}
-
-  // Rows in ascending order.
-  void add(const EndingRow& row) {
-    replied_ += row.replied;
-    if (!median && replied_ >= median_rank_) median = row;
-    if (!p95 && replied_ >= p95_rank_) p95 = row;
-  }
-
-  std::optional<EndingRow> median;
-  std::optional<EndingRow> p95;
-
- private:
-  std::uint64_t median_rank_;
-  std::uint64_t p95_rank_;
-  std::uint64_t replied_ = 0;
-};
-
 std::uint64_t waited_of(const ReplicaCalls& replica) {
   std::uint64_t waited = 0;
   for (const Ending ending : kWaitedEndings) waited += replica.endings[static_cast<std::size_t>(ending)];
@@ -112,24 +88,22 @@ SparseCounts untimed_block(const EndingTable& table, std::optional<Duration> lim
   return block;
 }
 
-// Fills the medians and, where nothing is timed, the one block of each replica. Tables are large: none is
-// built before the limit is known.
+// The median and the p95 are of the calls that waited, those without a reply as infinite.
 void read_tables(const Measurement& measurement, FleetCalls& fleet) {
-  std::vector<WaitedQuantiles> quantiles;
   std::vector<TimedOutAt> timed_out;
   for (const ReplicaCalls& replica : fleet.replicas) {
     TimedOutAt& at = timed_out.emplace_back();
-    WaitedQuantiles& waited = quantiles.emplace_back(waited_of(replica));
-    measurement.visit_rows_of(replica.backend, [&](const EndingRow& row) {
-      at.add(row.low.count(), row.timed_out);
-      waited.add(row);
-    });
+    for (const auto& [latency, count] : measurement.ends_of(replica.backend, Ending::timed_out))
+      at.add(latency.count(), count);
   }
   if (const auto limit = common_limit(timed_out)) fleet.limit = Duration(*limit);
-  for (std::size_t i = 0; i < fleet.replicas.size(); ++i) {
-    ReplicaCalls& replica = fleet.replicas[i];
-    replica.median = within(fleet.limit, quantiles[i].median);
-    replica.p95 = within(fleet.limit, quantiles[i].p95);
+  for (ReplicaCalls& replica : fleet.replicas) {
+    if (const std::uint64_t waited = waited_of(replica); waited > 0) {
+      const std::array ranks = {rank_of(Quantile(0.5), waited), rank_of(Quantile(0.95), waited)};
+      const auto rows = measurement.reply_rows_of(replica.backend, ranks);
+      replica.median = within(fleet.limit, rows[0]);
+      replica.p95 = within(fleet.limit, rows[1]);
+    }
     if (!fleet.timed)
       replica.blocks.push_back(untimed_block(measurement.table_of(replica.backend), fleet.limit));
   }
@@ -148,9 +122,7 @@ class BucketSums {
       if (sums_.size() < end) sums_.resize(end);
       first_ = std::min<std::size_t>(first_, counts.first());
       end_ = std::max(end_, end);
-      for (std::uint32_t i = 0; i < counts.size(); ++i) {
-        sums_[counts.first() + i] += counts.count_at(counts.first() + i);
-      }
+      counts.for_each([this](std::uint32_t bucket, std::uint64_t count) { sums_[bucket] += count; });
     }
   }
   // Hands every bucket with calls to `use` in ascending order, and forgets it.

@@ -43,38 +43,33 @@ class TimeDoubts {
 
   // The calls that waited, in the finer of the two series over time.
   struct WaitedCells {
-    std::vector<SparseCounts> cells;
+    std::span<const SparseCounts> cells;
     Duration length{};
     WallTime start{};
     Duration (*middle_of)(std::uint32_t) = &LatencyHistogram::middle_of;
   };
 
-  WaitedCells waited_cells() const {
+  // `own` is where the cells are, if they are not the seconds.
+  WaitedCells waited_cells(std::vector<SparseCounts>& own) const {
     const TimeGrid& blocks = measurement_.blocks();
     if (blocks.empty() || blocks.block_count() < measurement_.seconds().block_count()) {
       if (measurement_.seconds().empty()) return {};
       return {seconds_, measurement_.seconds().block_length(), measurement_.seconds().first_block_start(),
               &seconds_middle_of};
     }
-    WaitedCells waited{{}, blocks.block_length(), blocks.first_block_start(), &LatencyHistogram::middle_of};
     std::vector<std::uint64_t> sums;
     for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
       sums.assign(LatencyHistogram::kBucketCount, 0);
       for (std::uint32_t series = 0; series < blocks.series_count(); ++series) {
         const auto ending = static_cast<Ending>(series % kEndingCount);
         if (ending != Ending::replied && ending != Ending::timed_out && ending != Ending::abandoned) continue;
-        add_counts(blocks.at(series, block), sums);
+        blocks.at(series, block).for_each([&sums](std::uint32_t bucket, std::uint64_t count) {
+          if (bucket < sums.size()) sums[bucket] += count;
+        });
       }
-      waited.cells.push_back(sparse(sums));
+      own.push_back(sparse(sums));
     }
-    return waited;
-  }
-
-  static void add_counts(const BucketCounts& counts, std::vector<std::uint64_t>& sums) {
-    for (std::uint32_t i = 0; i < counts.size(); ++i) {
-      const std::uint32_t bucket = counts.first() + i;
-      if (bucket < sums.size()) sums[bucket] += counts.count_at(bucket);
-    }
+    return {own, blocks.block_length(), blocks.first_block_start(), &LatencyHistogram::middle_of};
   }
 
   static SparseCounts sparse(const std::vector<std::uint64_t>& sums) {
@@ -89,19 +84,20 @@ class TimeDoubts {
     const TimeGrid& grid = measurement_.seconds();
     std::vector<SparseCounts> cells;
     if (grid.empty() || grid.series_count() == 0) return cells;
+    cells.reserve(grid.block_count());
+    SparseCounts cell;
     for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
-      const BucketCounts& counts = grid.at(0, block);
-      SparseCounts& cell = cells.emplace_back();
-      for (std::uint32_t i = 0; i < counts.size(); ++i) {
-        const std::uint64_t count = counts.count_at(counts.first() + i);
-        if (count > 0) cell.push_back({counts.first() + i, count});
-      }
+      cell.clear();
+      grid.at(0, block).for_each(
+          [&cell](std::uint32_t bucket, std::uint64_t count) { cell.push_back({bucket, count}); });
+      cells.push_back(cell);  // A copy has no room to spare: there are thousands of them.
     }
     return cells;
   }
 
   void change() {
-    const WaitedCells waited = waited_cells();
+    std::vector<SparseCounts> own;
+    const WaitedCells waited = waited_cells(own);
     const auto found = find_change(waited.cells, waited.middle_of);
     if (!found) return;
     const WallTime at = waited.start + waited.length * static_cast<std::int64_t>(found->after_cell);

@@ -24,6 +24,24 @@ void EndingRow::add(Ending ending, std::uint64_t count) {
   }
 }
 
+std::uint64_t EndingRow::count_of(Ending ending) const {
+  switch (ending) {
+    case Ending::replied:
+      return replied;
+    case Ending::rejected:
+      return rejected;
+    case Ending::refused:
+      return 0;
+    case Ending::reset:
+      return reset;
+    case Ending::timed_out:
+      return timed_out;
+    case Ending::abandoned:
+      return abandoned;
+  }
+  return 0;
+}
+
 std::optional<EndingRow> reply_at(const EndingTable& table, Quantile q) {
   std::uint64_t replied = 0;
   for (const EndingRow& row : table) replied += row.replied;

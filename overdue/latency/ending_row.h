@@ -32,6 +32,7 @@ struct EndingRow {
   bool is_empty() const { return replied + rejected + reset + gave_up() == 0; }
   // A refused attempt never waited and is in no row.
   void add(Ending ending, std::uint64_t count);
+  std::uint64_t count_of(Ending ending) const;  // Of refused: 0.
 };
 
 // Ascending by low, no two rows with the same low.

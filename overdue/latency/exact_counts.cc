@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kPairSlotsMin = 64;
 constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
-constexpr std::size_t kAhead = 32;      // Slots asked of memory this many latencies before they are needed.
 
 std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
   std::uint64_t sum = 0;
@@ -21,7 +20,6 @@ std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
 }
 
 std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
-std::uint64_t key_of(Duration latency) { return value_of(latency) + 1; }
 
 std::uint64_t pair_key_of(std::uint64_t number, std::uint32_t series) {
   return ((number << 16) | series) + 1;
@@ -42,15 +40,11 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 void ExactCounts::add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
   if (dropped_) return;
   std::array<std::uint32_t, kTogether> numbers;
-  for (std::size_t index = 0; index < std::min(kAhead, latencies.size()); ++index)
-    __builtin_prefetch(place_of(value_of(latencies[index])));
   for (std::size_t index = 0; index < latencies.size(); ++index) {
-    if (index + kAhead < latencies.size()) __builtin_prefetch(place_of(value_of(latencies[index + kAhead])));
     numbers[index] = number_of(value_of(latencies[index]));
     if (dropped_) return;
     const std::uint16_t own = series[index];
-    if (own < rows_.size() && numbers[index] < rows_[own].size())
-      __builtin_prefetch(&rows_[own][numbers[index]], 1);
+    if (own < rows_.size()) __builtin_prefetch(rows_[own].data() + numbers[index], 1);
   }
   for (std::size_t index = 0; index < latencies.size(); ++index) {
     const std::uint16_t own = series[index];
@@ -70,34 +64,43 @@ void ExactCounts::add(Duration latency, std::uint16_t series, std::uint64_t coun
   if (!dropped_) add_to(number, series, count);
 }
 
-std::uint32_t ExactCounts::insert(std::size_t at, std::uint64_t latency_plus_1) {
+std::optional<std::uint32_t> ExactCounts::next_number(std::uint64_t latency) {
   if (latencies_.size() == kDistinctMax) {
     drop();
-    return 0;
+    return std::nullopt;
   }
-  const auto number = static_cast<std::uint32_t>(latencies_.size());
-  slots_[at] = {latency_plus_1, number};
-  latencies_.push_back(Duration(static_cast<std::int64_t>(latency_plus_1 - 1)));
-  remember_direct(latency_plus_1 - 1, number);
-  if (latencies_.size() * 5 > slots_.size() * 4) resize_slots(slots_.size() * 2);
-  pool_if_too_many();
-  return number;
+  latencies_.push_back(Duration(static_cast<std::int64_t>(latency)));
+  return static_cast<std::uint32_t>(latencies_.size() - 1);
 }
 
-void ExactCounts::remember_direct(std::uint64_t latency, std::uint32_t number) {
-  const std::uint64_t microseconds = latency / kMicrosecond;
-  if (microseconds >= kDirectMax || microseconds * kMicrosecond != latency) return;
-  if (microseconds >= direct_.size()) direct_.resize(std::bit_ceil(microseconds + 1));
-  direct_[microseconds] = number + 1;
+std::uint32_t ExactCounts::insert(std::size_t at, std::uint64_t latency_plus_1) {
+  const std::optional<std::uint32_t> number = next_number(latency_plus_1 - 1);
+  if (!number) return 0;
+  slots_[at] = {latency_plus_1, *number};
+  if (++slots_used_ * 5 > slots_.size() * 4) resize_slots(slots_.size() * 2);
+  pool_if_too_many();
+  return *number;
+}
+
+std::uint32_t ExactCounts::insert_direct(std::uint64_t latency) {
+  const std::optional<std::uint32_t> number = next_number(latency);
+  if (!number) return 0;
+  const std::uint64_t place = latency / kMicrosecond;
+  if (place >= direct_.size()) direct_.resize(std::bit_ceil(place + 1));
+  direct_[place] = *number + 1;
+  pool_if_too_many();
+  return *number;
 }
 
 void ExactCounts::resize_slots(std::size_t size) {
-  slots_.assign(size, Slot{});
+  std::vector<Slot> old(size);
+  old.swap(slots_);
   slots_shift_ = 64 - static_cast<unsigned>(std::countr_zero(size));
-  for (std::uint32_t number = 0; number < latencies_.size(); ++number) {
-    std::size_t at = home_of(key_of(latencies_[number]));
+  for (const Slot& slot : old) {
+    if (slot.latency_plus_1 == 0) continue;
+    std::size_t at = home_of(slot.latency_plus_1);
     while (slots_[at].latency_plus_1 != 0) at = (at + 1) & (size - 1);
-    slots_[at] = {key_of(latencies_[number]), number};
+    slots_[at] = slot;
   }
 }
 
@@ -170,6 +173,7 @@ void ExactCounts::pool() {
   latencies_ = std::move(by_backend.latencies_);
   slots_ = std::move(by_backend.slots_);
   slots_shift_ = by_backend.slots_shift_;
+  slots_used_ = by_backend.slots_used_;
   direct_ = std::move(by_backend.direct_);
   for (std::uint32_t series = 0; series < by_backend.rows_.size(); ++series) {
     for (std::uint32_t number = 0; number < by_backend.rows_[series].size(); ++number) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -21,9 +22,10 @@ namespace overdue {
 //
 // Built for one pass over long logs: a table from latency to a small number, given in order of appearance so
 // that the common latencies lie together; then, for replies, a row of 16-bit counters a backend, whose
-// carries are kept beside. Other endings are few and stand in a table of pairs. Whole microseconds below 65
+// carries are kept beside. Other endings are few and stand in a table of pairs. Whole microseconds below 262
 // ms, what most logs are made of, have their number at their own place, where neighbours share a cache line;
-// a hash would scatter them. Threads: none. Errors: counts stop at their maximum, never wrap.
+// a hash, which holds the others, would scatter them. Threads: none. Errors: counts stop at their maximum,
+// never wrap.
 class ExactCounts {
  public:
   static constexpr std::size_t kDistinctMax = 200'000;
@@ -41,14 +43,25 @@ class ExactCounts {
 
   bool dropped() const { return dropped_; }
   bool pooled() const { return pooled_; }  // Every series is of backend 0 now.
+  // What tables need is sorted out once after the last add, at the first question or here; after this any
+  // number of threads may ask. Requires: !dropped().
+  void prepare() const { (void)index(); }
   // Latencies are numbered from 0 in no particular order. Requires: !dropped().
   std::size_t distinct() const { return latencies_.size(); }
   Duration latency(std::size_t number) const { return latencies_[number]; }
   std::uint64_t count_at(std::size_t number, std::uint32_t series) const;
   // Hands over the endings by latency over the backends for which `included[id]` is set; pooled, over all.
-  // What is sorted out for the first table after an add is remembered for the next ones, so one thread at a
-  // time may ask. Requires: !dropped(), an entry for every backend.
+  // Requires: !dropped(), an entry for every backend.
   void visit_rows(const std::vector<bool>& included, const VisitRow& visit) const;
+  // The latencies at which a backend's replies, cumulated, reach these ranks; ascending, of 1 and above;
+  // nothing beyond its last reply. Requires: !dropped(), !pooled().
+  std::vector<std::optional<Duration>> replies_at(std::uint16_t backend,
+                                                  std::span<const std::uint64_t> ranks) const;
+  // Where a backend's attempts ended so, ascending, and how many. Requires: no reply; !dropped(), !pooled().
+  std::vector<std::pair<Duration, std::uint64_t>> ends_of(std::uint16_t backend, Ending ending) const;
+  // A backend's rows, joined between one with an ending but a reply and the next, and not across `split`; a
+  // joined row has the latency of its last. Requires: !dropped(), !pooled().
+  void visit_joined_rows(std::uint16_t backend, Duration split, const VisitRow& visit) const;
   // Calls visit(number, series, count) for every count above 0, in no particular order.
   template <typename Visit>
   void for_each(Visit visit) const {
@@ -87,9 +100,12 @@ class ExactCounts {
     };
     std::vector<Numbered> latencies;
     std::vector<Other> others;
-    mutable std::vector<std::uint32_t> replies;  // Where sums are made, kept from one table to the next.
+    std::vector<Other> others_by_backend;  // The same, backend after backend.
+    std::vector<std::uint32_t> others_of;  // By backend: where its begin; one more than backends.
     bool is_fresh = false;
   };
+  std::span<const Index::Other> others_of(const Index& sorted, std::uint16_t backend) const;
+  const Row& replies_of(std::uint16_t backend) const;
   template <typename IsIn, typename RepliesOf>
   static void weave(const Index& sorted, const IsIn& is_in, const RepliesOf& replies_of,
                     const VisitRow& visit);
@@ -98,12 +114,16 @@ class ExactCounts {
   static bool is_reply(std::uint32_t series) { return series % kEndingCount == 0; }
   std::size_t home_of(std::uint64_t key_plus_1) const { return mixed(key_plus_1) >> slots_shift_; }
   static constexpr std::uint64_t kMicrosecond = 1000;
-  static constexpr std::size_t kDirectMax = 65'536;
+  static constexpr std::size_t kDirectMax = 262'144;
+  static bool has_own_place(std::uint64_t latency) {
+    return latency < kDirectMax * kMicrosecond && latency % kMicrosecond == 0;
+  }
   std::uint32_t number_of(std::uint64_t latency) {
-    const std::uint64_t microseconds = latency / kMicrosecond;
-    if (microseconds < direct_.size() && microseconds * kMicrosecond == latency) [[likely]] {
-      if (const std::uint32_t number_plus_1 = direct_[microseconds]; number_plus_1 != 0) [[likely]]
-        return number_plus_1 - 1;
+    if (has_own_place(latency)) [[likely]] {
+      const std::uint64_t place = latency / kMicrosecond;
+      if (place < direct_.size() && direct_[place] != 0) [[likely]]
+        return direct_[place] - 1;
+      return insert_direct(latency);
     }
     return hashed_number_of(latency + 1);
   }
@@ -114,14 +134,10 @@ class ExactCounts {
       if (slots_[at].latency_plus_1 == 0) return insert(at, latency_plus_1);
     }
   }
-  // Where number_of() will look, to be asked of memory ahead.
-  const void* place_of(std::uint64_t latency) const {
-    const std::uint64_t microseconds = latency / kMicrosecond;
-    const bool direct = microseconds < direct_.size() && microseconds * kMicrosecond == latency;
-    return direct ? static_cast<const void*>(&direct_[microseconds]) : &slots_[home_of(latency + 1)];
-  }
+  std::uint32_t insert_direct(std::uint64_t latency);
+  // The number of a new latency, or nothing: then everything is given up.
+  std::optional<std::uint32_t> next_number(std::uint64_t latency);
   std::uint32_t insert(std::size_t at, std::uint64_t latency_plus_1);
-  void remember_direct(std::uint64_t latency, std::uint32_t number);
   void add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series);
   void resize_slots(std::size_t size);
   void add_to(std::uint32_t number, std::uint16_t series, std::uint64_t count);
@@ -137,6 +153,7 @@ class ExactCounts {
   mutable Index index_;
   std::vector<Slot> slots_ = std::vector<Slot>(64);
   unsigned slots_shift_ = 64 - 6;
+  std::size_t slots_used_ = 0;
   std::vector<std::uint32_t> direct_;  // By microseconds: number + 1 of that latency. 0: it is not here.
   std::vector<Row> rows_;              // By series; empty but for replies, unless pooled.
   std::unordered_map<std::uint64_t, std::uint64_t>

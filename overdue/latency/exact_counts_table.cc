@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
 
+std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
+
+std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
+}
+
 // By the least significant digits first; the time is that of a few copies.
 template <typename Entry>
 void sort_by_digits(std::vector<Entry>& entries) {
@@ -75,8 +82,104 @@ const ExactCounts::Index& ExactCounts::index() const {
     others.push_back({latencies_[key >> 16], pair.count, static_cast<std::uint32_t>(key & 0xffff)});
   }
   std::ranges::sort(others, {}, &Index::Other::latency);
+  std::vector<std::uint32_t>& begin_of = index_.others_of;
+  for (const Index::Other& other : others) {
+    const std::size_t backend = other.series / kEndingCount;
+    if (backend + 2 > begin_of.size()) begin_of.resize(backend + 2);
+    ++begin_of[backend + 1];
+  }
+  for (std::size_t backend = 1; backend < begin_of.size(); ++backend)
+    begin_of[backend] += begin_of[backend - 1];
+  std::vector<std::uint32_t> next = begin_of;
+  index_.others_by_backend.resize(others.size());
+  for (const Index::Other& other : others)
+    index_.others_by_backend[next[other.series / kEndingCount]++] = other;
   index_.is_fresh = true;
   return index_;
+}
+
+std::span<const ExactCounts::Index::Other> ExactCounts::others_of(const Index& sorted,
+                                                                  std::uint16_t backend) const {
+  const std::size_t end = backend + std::size_t{1};
+  if (end >= sorted.others_of.size()) return {};
+  const std::uint32_t begin = sorted.others_of[backend];
+  return std::span(sorted.others_by_backend).subspan(begin, sorted.others_of[end] - begin);
+}
+
+const ExactCounts::Row& ExactCounts::replies_of(std::uint16_t backend) const {
+  static const Row kNothing;
+  const std::size_t series = backend * kEndingCount;
+  return series < rows_.size() ? rows_[series] : kNothing;
+}
+
+std::vector<std::optional<Duration>> ExactCounts::replies_at(std::uint16_t backend,
+                                                             std::span<const std::uint64_t> ranks) const {
+  OVERDUE_CHECK(!dropped_ && !pooled_);
+  std::vector<std::optional<Duration>> latencies(ranks.size());
+  const Index& sorted = index();
+  const Row& row = replies_of(backend);
+  const std::span<const Index::Other> others = others_of(sorted, backend);
+  auto carry = others.begin();
+  std::size_t found = 0;
+  std::uint64_t seen = 0;
+  for (auto entry = sorted.latencies.begin(); entry != sorted.latencies.end() && found < ranks.size();
+       ++entry) {
+    const Duration latency(static_cast<std::int64_t>(entry->latency));
+    if (entry->number < row.size()) seen = saturating_sum(seen, row[entry->number]);
+    for (; carry != others.end() && carry->latency <= latency; ++carry) {
+      if (is_reply(carry->series)) seen = saturating_sum(seen, carry->count);
+    }
+    for (; found < ranks.size() && seen >= ranks[found]; ++found) latencies[found] = latency;
+  }
+  return latencies;
+}
+
+std::vector<std::pair<Duration, std::uint64_t>> ExactCounts::ends_of(std::uint16_t backend,
+                                                                     Ending ending) const {
+  OVERDUE_CHECK(!dropped_ && !pooled_ && ending != Ending::replied);
+  std::vector<std::pair<Duration, std::uint64_t>> ends;
+  for (const Index::Other& other : others_of(index(), backend)) {
+    if (static_cast<Ending>(other.series % kEndingCount) == ending)
+      ends.emplace_back(other.latency, other.count);
+  }
+  return ends;
+}
+
+void ExactCounts::visit_joined_rows(std::uint16_t backend, Duration split, const VisitRow& visit) const {
+  OVERDUE_CHECK(!dropped_ && !pooled_);
+  const Index& sorted = index();
+  const Row& row = replies_of(backend);
+  const std::span<const Index::Other> others = others_of(sorted, backend);
+  auto entry = sorted.latencies.begin();
+  // The replies up to and with `last`, and the latency of the last of them.
+  const auto replies_until = [&](Duration last) {
+    EndingRow joined;
+    for (; entry != sorted.latencies.end() && entry->latency <= value_of(last); ++entry) {
+      if (entry->number >= row.size() || row[entry->number] == 0) continue;
+      joined.replied += row[entry->number];
+      joined.low = Duration(static_cast<std::int64_t>(entry->latency));
+    }
+    return joined;
+  };
+  const auto hand_over = [&visit](EndingRow joined) {
+    joined.mid = joined.high = joined.low;
+    if (!joined.is_empty()) visit(joined);
+  };
+  bool is_split = false;
+  for (auto other = others.begin(); other != others.end();) {
+    const Duration latency = other->latency;
+    if (!is_split && split < latency) {
+      hand_over(replies_until(split));
+      is_split = true;
+    }
+    EndingRow joined = replies_until(latency);
+    joined.low = latency;
+    for (; other != others.end() && other->latency == latency; ++other)
+      joined.add(static_cast<Ending>(other->series % kEndingCount), other->count);
+    hand_over(joined);
+  }
+  if (!is_split) hand_over(replies_until(split));
+  hand_over(replies_until(Duration::max()));
 }
 
 void ExactCounts::visit_rows(const std::vector<bool>& included, const VisitRow& visit) const {
@@ -94,8 +197,7 @@ void ExactCounts::visit_rows(const std::vector<bool>& included, const VisitRow& 
         visit);
     return;
   }
-  std::vector<std::uint32_t>& replies = sorted.replies;
-  replies.assign(latencies_.size(), 0);  // 4,097 backends of 65,535: no overflow.
+  std::vector<std::uint32_t> replies(latencies_.size());  // 4,097 backends of 65,535: no overflow.
   for (const Row* row : rows) {
     const std::size_t used = std::min(row->size(), replies.size());  // Rows have room for more.
     for (std::size_t number = 0; number < used; ++number) replies[number] += (*row)[number];

@@ -28,6 +28,8 @@ class Longest {
     kept_.push_back(interval);
     if (kept_.size() == 2 * kMax) forget_shorter();
   }
+  // False where nothing this long can be kept.
+  bool may_keep(Duration elapsed) const { return elapsed >= floor_.elapsed; }
   void merge(const Longest& other) {
     for (const Interval& interval : other.kept_) add(interval);
   }

@@ -1,6 +1,7 @@
 #include "overdue/latency/measurement.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "overdue/base/check.h"
 
@@ -136,18 +137,24 @@ void Measurement::add_columns(const Columns& columns) {
 
 void Measurement::add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed) {
   with_start_ += starts.size();
-  WallTime first = first_start_;
-  WallTime last = last_start_;
-  WallTime end = last_end_;
+  // Plain numbers and comparisons: std::min of objects goes through memory.
+  std::int64_t first = first_start_.time_since_epoch().count();
+  std::int64_t last = last_start_.time_since_epoch().count();
+  std::int64_t end = last_end_.time_since_epoch().count();
   for (std::size_t at = 0; at < starts.size(); ++at) {
-    first = std::min(first, starts[at]);
-    last = std::max(last, starts[at]);
-    end = std::max(end, end_of(starts[at], elapsed[at]));
-    longest_.add({starts[at], elapsed[at]});
+    const std::int64_t start = starts[at].time_since_epoch().count();
+    std::int64_t ended = 0;
+    if (__builtin_add_overflow(start, elapsed[at].count(), &ended)) [[unlikely]]
+      ended = std::numeric_limits<std::int64_t>::max();
+    first = start < first ? start : first;
+    last = start > last ? start : last;
+    end = ended > end ? ended : end;
+    if (longest_.may_keep(elapsed[at])) [[unlikely]]
+      longest_.add({starts[at], elapsed[at]});
   }
-  first_start_ = first;
-  last_start_ = last;
-  last_end_ = end;
+  first_start_ = WallTime(Duration(first));
+  last_start_ = WallTime(Duration(last));
+  last_end_ = WallTime(Duration(end));
 }
 
 inline std::uint16_t Measurement::backend_id_of(std::uint16_t reader_id, const NameTable& backends) {
@@ -230,7 +237,7 @@ void Measurement::add_counts(Ending ending, Duration elapsed, std::uint64_t coun
   last_end_ = std::max(last_end_, end_of(*at, elapsed));
 }
 
-void Measurement::merge(const Measurement& other) {
+void Measurement::merge(const Measurement& other, const RunBoth& run_both) {
   std::vector<std::uint32_t> to_series(other.facts_.size());
   std::vector<std::uint16_t> to_exact_series(other.facts_.size());
   for (std::uint16_t backend = 0; backend < other.backends_.size(); ++backend) {
@@ -243,9 +250,11 @@ void Measurement::merge(const Measurement& other) {
       without_start_[to_series[from]].merge(other.without_start_[from]);
     }
   }
-  exact_.merge(other.exact_, to_exact_series);
-  blocks_.merge(other.blocks_, to_series);
-  seconds_.merge(other.seconds_, {0});
+  run_both([&] { exact_.merge(other.exact_, to_exact_series); },
+           [&] {
+             blocks_.merge(other.blocks_, to_series);
+             seconds_.merge(other.seconds_, {0});
+           });
   starts_.merge(other.starts_);
   longest_.merge(other.longest_);
   connect_times_.merge(other.connect_times_);

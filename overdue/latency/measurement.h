@@ -9,6 +9,7 @@
 
 #include "overdue/base/attempt.h"
 #include "overdue/base/name_table.h"
+#include "overdue/base/run_both.h"
 #include "overdue/latency/ending_row.h"
 #include "overdue/latency/exact_counts.h"
 #include "overdue/latency/histogram.h"
@@ -26,7 +27,7 @@ namespace overdue {
 // (resolution()). By value and backend only while that fits too (ExactCounts): else a table that leaves
 // backends out is by bucket. Memory: about 20 MB for a log of 16 backends and 200,000 distinct latencies,
 // whatever its length. Refused attempts are counted in endings() and are in nothing else; they never waited
-// (DESIGN, the words). Threads: none; one Measurement a thread, merged at the end.
+// (DESIGN, the words). Threads: none; one Measurement a thread, merged at the end, then prepare().
 class Measurement {
  public:
   static constexpr std::size_t kDistinctMax = ExactCounts::kDistinctMax;
@@ -44,7 +45,9 @@ class Measurement {
   // known; then they are in blocks() and seconds(), and not in starts() and longest(), which need the moment.
   void add_counts(Ending ending, Duration elapsed, std::uint64_t count,
                   std::optional<WallTime> at = std::nullopt);
-  void merge(const Measurement& other);
+  void merge(const Measurement& other, const RunBoth& run_both = run_in_turn);
+  // After the last add or merge: any number of threads may ask from now on.
+  void prepare() const;
   // Gives these backends the next ids, in this order, where they have none: then ids do not depend on what
   // was merged first.
   void expect_backends(std::span<const std::string> names) {
@@ -73,8 +76,16 @@ class Measurement {
   // Endings by latency, over the backends for which `leave_out[id]` is not set (shorter than size: not set).
   EndingTable table(const std::vector<bool>& leave_out = {}) const;
   EndingTable table_of(std::uint16_t backend) const;
-  // The same row by row, for the many backends of which no table is to be kept.
-  void visit_rows_of(std::uint16_t backend, const VisitRow& visit) const;
+  // What is asked of each of many backends, without a table of it. The rows (their low, mid and high alone)
+  // in which its replies, cumulated, reach these ranks: ascending, of 1 and above, nothing beyond its last
+  // reply.
+  std::vector<std::optional<EndingRow>> reply_rows_of(std::uint16_t backend,
+                                                      std::span<const std::uint64_t> ranks) const;
+  // Where its attempts ended so, by the low of their row, ascending, and how many. Requires: not replied.
+  std::vector<std::pair<Duration, std::uint64_t>> ends_of(std::uint16_t backend, Ending ending) const;
+  // Its rows joined, but not across give-ups and not across `split`: a curve over them is the table's curve
+  // at `split` and at its end.
+  EndingTable joined_table_of(std::uint16_t backend, Duration split) const;
 
   const NameTable& backends() const { return backends_; }
   // One histogram over replies for each route id; that of id 0, no route named, stays empty. With more than
@@ -154,6 +165,7 @@ class Measurement {
   void fill_in_buckets(Duration elapsed, std::uint16_t series, std::uint64_t count, Duration interval);
   bool is_in_table(std::size_t backend) const;
   void visit_rows(const std::vector<bool>& included, const VisitRow& visit) const;
+  bool is_exact_by_backend() const { return !exact_.dropped() && !exact_.pooled(); }
   EndingTable bucket_table(const std::vector<bool>& included) const;
 
   NameTable backends_;

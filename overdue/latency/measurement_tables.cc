@@ -58,6 +58,11 @@ Measurement::Starts Measurement::starts() const {
   return {starts_.first_cell_start(), starts_.cell_length(), starts_.counts()};
 }
 
+void Measurement::prepare() const {
+  if (!exact_.dropped()) exact_.prepare();
+  if (!exact_connects_.dropped()) exact_connects_.prepare();
+}
+
 EndingTable Measurement::table(const std::vector<bool>& leave_out) const {
   std::vector<bool> included(backends_.size());
   for (std::size_t backend = 0; backend < included.size(); ++backend) {
@@ -70,16 +75,51 @@ EndingTable Measurement::table(const std::vector<bool>& leave_out) const {
 }
 
 EndingTable Measurement::table_of(std::uint16_t backend) const {
-  EndingTable table;
-  visit_rows_of(backend, [&table](const EndingRow& row) { table.push_back(row); });
-  return table;
-}
-
-void Measurement::visit_rows_of(std::uint16_t backend, const VisitRow& visit) const {
   OVERDUE_CHECK(backend < backends_.size());
   std::vector<bool> included(backends_.size());
   included[backend] = true;
-  visit_rows(included, visit);
+  EndingTable table;
+  visit_rows(included, [&table](const EndingRow& row) { table.push_back(row); });
+  return table;
+}
+
+std::vector<std::optional<EndingRow>> Measurement::reply_rows_of(std::uint16_t backend,
+                                                                 std::span<const std::uint64_t> ranks) const {
+  std::vector<std::optional<EndingRow>> rows(ranks.size());
+  if (is_exact_by_backend()) {
+    const std::vector<std::optional<Duration>> latencies = exact_.replies_at(backend, ranks);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (const auto at = latencies[i]) rows[i] = EndingRow{.low = *at, .mid = *at, .high = *at};
+    }
+    return rows;
+  }
+  std::uint64_t seen = 0;
+  std::size_t found = 0;
+  for (const EndingRow& row : table_of(backend)) {
+    seen += row.replied;
+    for (; found < ranks.size() && seen >= ranks[found]; ++found)
+      rows[found] = EndingRow{.low = row.low, .mid = row.mid, .high = row.high};
+  }
+  return rows;
+}
+
+std::vector<std::pair<Duration, std::uint64_t>> Measurement::ends_of(std::uint16_t backend,
+                                                                     Ending ending) const {
+  if (is_exact_by_backend()) return exact_.ends_of(backend, ending);
+  std::vector<std::pair<Duration, std::uint64_t>> ends;
+  for (const EndingRow& row : table_of(backend)) {
+    const std::uint64_t count = row.count_of(ending);
+    if (count > 0) ends.emplace_back(row.low, count);
+  }
+  return ends;
+}
+
+EndingTable Measurement::joined_table_of(std::uint16_t backend, Duration split) const {
+  // By bucket there are few rows as it is.
+  if (!is_exact_by_backend()) return table_of(backend);
+  EndingTable table;
+  exact_.visit_joined_rows(backend, split, [&table](const EndingRow& row) { table.push_back(row); });
+  return table;
 }
 
 EndingTable Measurement::connect_table() const {
@@ -134,11 +174,9 @@ EndingTable Measurement::bucket_table(const std::vector<bool>& included) const {
     least = std::min(least, facts.min);
     greatest = std::max(greatest, facts.max);
     const auto add = [&](const BucketCounts& counts) {
-      for (std::uint32_t bucket = counts.first(); bucket < counts.first() + counts.size(); ++bucket) {
-        if (const std::uint64_t count = counts.count_at(bucket); count > 0) {
-          table[bucket].add(static_cast<Ending>(series % kEndings), count);
-        }
-      }
+      counts.for_each([&](std::uint32_t bucket, std::uint64_t count) {
+        table[bucket].add(static_cast<Ending>(series % kEndings), count);
+      });
     };
     add(without_start_[series]);
     for (std::uint32_t block = 0; block < blocks_.block_count(); ++block) add(blocks_.at(series, block));

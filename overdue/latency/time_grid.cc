@@ -50,7 +50,7 @@ void BucketCounts::store(std::uint32_t index, std::uint64_t count) {
   with_width(width_log2_, [&](auto own) { store_as<decltype(own)>(bytes_, index, count); });
 }
 
-void BucketCounts::add_wide(std::uint32_t bucket, std::uint64_t count) {
+void BucketCounts::add(std::uint32_t bucket, std::uint64_t count) {
   if (count == 0) return;
   if (bucket - first_ >= size()) cover(rounded_down(bucket), rounded_down(bucket) + kBucketsTogether);
   const std::uint64_t sum = saturating_sum(load(bucket - first_), count);
@@ -172,29 +172,35 @@ TimeGrid::TimeGrid(const Options& options)
 void TimeGrid::add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
                    std::span<const std::uint16_t> histogram_buckets) {
   OVERDUE_CHECK(series.size() == at.size() && series.size() == histogram_buckets.size());
-  for (std::size_t index = 0; index < series.size(); ++index)
-    add(series[index], at[index], histogram_buckets[index]);
+  for (std::size_t index = 0; index < series.size(); ++index) {
+    // Logs are nearly sorted by time: most calls fall in the block of the one before.
+    if (!is_in_block(at[index])) [[unlikely]]
+      move_to(at[index]);
+    add_one(series[index], static_cast<std::uint32_t>(histogram_buckets[index]) >> bucket_shift_);
+  }
 }
 
 void TimeGrid::add(std::uint32_t series, std::span<const WallTime> at,
                    std::span<const std::uint16_t> histogram_buckets) {
   OVERDUE_CHECK(at.size() == histogram_buckets.size());
-  for (std::size_t index = 0; index < at.size();) {
-    // The first of a block the long way; those after it in the same block need no look at the time's block
-    // again.
-    add(series, at[index], histogram_buckets[index]);
-    BucketCounts& cell = series_[series][block_slot_];
-    for (++index; index < at.size() && is_in_block(at[index]); ++index) {
-      cell.add(static_cast<std::uint32_t>(histogram_buckets[index]) >> bucket_shift_);
-    }
+  for (std::size_t index = 0; index < at.size(); ++index) {
+    if (!is_in_block(at[index])) [[unlikely]]
+      move_to(at[index]);
+    add_one(series, static_cast<std::uint32_t>(histogram_buckets[index]) >> bucket_shift_);
   }
 }
 
-void TimeGrid::move_to(std::uint32_t series, WallTime at) {
+void TimeGrid::forget_current() {
+  for (const std::uint32_t series : met_) current_[series] = {};
+  met_.clear();
+  block_span_ = 0;
+}
+
+void TimeGrid::move_to(WallTime at) {
+  forget_current();
   const BlockRange before = range_;
   const unsigned doublings = range_.include(at);
   refit(before, doublings);
-  ensure_series(series);
   const std::int64_t block = range_.block_of(at);
   block_start_ = static_cast<std::uint64_t>(range_.start_of(block));
   block_span_ = static_cast<std::uint64_t>(range_.length().count());
@@ -202,11 +208,15 @@ void TimeGrid::move_to(std::uint32_t series, WallTime at) {
 }
 
 void TimeGrid::add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint64_t count) {
+  ensure_series(series);
   Ring& ring = series_[series];
   BucketCounts& cell = ring[block_slot_];
   // A block most likely holds what the one before it held; the ring has at least two.
   if (cell.empty()) cell.cover_used_of(ring[(block_slot_ - 1) & (ring_size_ - 1)]);
-  cell.add_wide(bucket, count);
+  cell.add(bucket, count);
+  if (series >= current_.size()) current_.resize(series + 1);
+  if (current_[series].size == 0) met_.push_back(series);
+  current_[series] = cell.counters();
 }
 
 void TimeGrid::ensure_series(std::uint32_t series) {
@@ -235,12 +245,13 @@ void TimeGrid::refit(const BlockRange& before, unsigned doublings) {
     }
     ring = std::move(refitted);
   }
-  block_span_ = 0;  // The remembered block is another now.
+  forget_current();  // The remembered block is another now.
 }
 
 void TimeGrid::merge(const TimeGrid& other, const std::vector<std::uint32_t>& to_series) {
   OVERDUE_CHECK(bucket_shift_ == other.bucket_shift_);
   if (other.empty()) return;
+  forget_current();
   const BlockRange before = range_;
   const unsigned doublings = range_.include(other.range_);
   refit(before, doublings);

@@ -18,23 +18,33 @@ class BucketCounts {
  public:
   static constexpr std::uint32_t kBucketsTogether = 64;
 
-  void add(std::uint32_t bucket, std::uint64_t count = 1) {
-    if (!try_add(bucket, count)) add_wide(bucket, count);
-  }
-  // The common case alone: there is a counter for it already, of one byte, and it stays one. Else changes
-  // nothing.
-  bool try_add(std::uint32_t bucket, std::uint64_t count) {
-    const std::uint32_t index = bucket - first_;
-    if (width_log2_ == 0 && index < bytes_.size()) [[likely]] {
-      const std::uint64_t sum = bytes_[index] + count;
-      if (sum <= 0xff && count <= 0xff) [[likely]] {
-        bytes_[index] = static_cast<std::uint8_t>(sum);
+  void add(std::uint32_t bucket, std::uint64_t count = 1);
+  // Where its counters lie, for one who adds many; until anything else changes it. Of one or two bytes, else
+  // none.
+  struct Counters {
+    std::uint8_t* bytes = nullptr;
+    std::uint32_t first = 0;
+    std::uint32_t size = 0;
+    bool wide = false;  // Two bytes each.
+
+    // Adds one, or changes nothing: there is no counter for it, or it is full.
+    bool try_add(std::uint32_t bucket) const {
+      const std::uint32_t index = bucket - first;
+      if (index >= size) return false;
+      if (!wide) [[likely]] {
+        if (bytes[index] == 0xff) return false;
+        ++bytes[index];
         return true;
       }
+      std::uint16_t counter;
+      std::memcpy(&counter, bytes + index * sizeof(counter), sizeof(counter));
+      if (counter == 0xffff) return false;
+      ++counter;
+      std::memcpy(bytes + index * sizeof(counter), &counter, sizeof(counter));
+      return true;
     }
-    return false;
-  }
-  void add_wide(std::uint32_t bucket, std::uint64_t count);
+  };
+  Counters counters() { return {bytes_.data(), first_, width_log2_ <= 1 ? size() : 0, width_log2_ == 1}; }
   // Makes room for the buckets the other has something in, to be spared doing so step by step.
   void cover_used_of(const BucketCounts& other);
   void merge(const BucketCounts& other);
@@ -45,6 +55,20 @@ class BucketCounts {
   std::uint64_t count_at(std::uint32_t bucket) const {
     const std::uint32_t index = bucket - first_;
     return index < size() ? load(index) : 0;
+  }
+  // Calls visit(bucket, count) for every count above 0, ascending.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    switch (width_log2_) {
+      case 0:
+        return for_each_as<std::uint8_t>(visit);
+      case 1:
+        return for_each_as<std::uint16_t>(visit);
+      case 2:
+        return for_each_as<std::uint32_t>(visit);
+      default:
+        return for_each_as<std::uint64_t>(visit);
+    }
   }
   // Index i is bucket first() + i; what is above 32 bits stands at their maximum. A copy: take it once.
   std::vector<std::uint32_t> counts() const;
@@ -69,6 +93,18 @@ class BucketCounts {
     Counter counter;
     std::memcpy(&counter, bytes_.data() + index * sizeof(Counter), sizeof(Counter));
     return counter;
+  }
+  template <typename Counter, typename Visit>
+  void for_each_as(const Visit& visit) const {
+    constexpr std::uint32_t kInAWord = sizeof(std::uint64_t) / sizeof(Counter);
+    for (std::uint32_t index = 0; index < size(); index += kInAWord) {  // The size is a multiple of 64.
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes_.data() + index * sizeof(Counter), sizeof(word));
+      if (word == 0) continue;
+      for (std::uint32_t i = index; i < index + kInAWord; ++i) {
+        if (const auto count = load_as<Counter>(i); count > 0) visit(first_ + i, std::uint64_t{count});
+      }
+    }
   }
   void store(std::uint32_t index, std::uint64_t count);
   bool try_merge_narrow(const BucketCounts& other);
@@ -98,13 +134,9 @@ class TimeGrid {
   explicit TimeGrid(const Options& options);
 
   void add(std::uint32_t series, WallTime at, std::uint32_t histogram_bucket, std::uint64_t count = 1) {
-    const auto offset = static_cast<std::uint64_t>(at.time_since_epoch().count()) - block_start_;
-    // Logs are nearly sorted by time: most calls fall in the block of the one before.
-    if (offset >= block_span_ || series >= series_.size() || series_[series].empty()) [[unlikely]]
-      move_to(series, at);
-    if (!series_[series][block_slot_].try_add(histogram_bucket >> bucket_shift_, count)) {
-      add_to_cell(series, histogram_bucket >> bucket_shift_, count);
-    }
+    if (!is_in_block(at)) [[unlikely]]
+      move_to(at);
+    add_to_cell(series, histogram_bucket >> bucket_shift_, count);
   }
   // The same for many at once. Requires: equal sizes.
   void add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
@@ -138,7 +170,13 @@ class TimeGrid {
   bool is_in_block(WallTime at) const {
     return static_cast<std::uint64_t>(at.time_since_epoch().count()) - block_start_ < block_span_;
   }
-  void move_to(std::uint32_t series, WallTime at);
+  void move_to(WallTime at);
+  void add_one(std::uint32_t series, std::uint32_t bucket) {
+    if (series < current_.size() && current_[series].try_add(bucket)) [[likely]]
+      return;
+    add_to_cell(series, bucket, 1);
+  }
+  void forget_current();
   void add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint64_t count);
   void ensure_series(std::uint32_t series);
   // After the range changed from `before` by `doublings`: brings every ring to the new numbers.
@@ -153,6 +191,9 @@ class TimeGrid {
   std::uint64_t block_start_ = 0;
   std::uint64_t block_span_ = 0;
   std::uint32_t block_slot_ = 0;
+  // By series, the counters of the block of the last add; of no size until the series is met in it.
+  std::vector<BucketCounts::Counters> current_;
+  std::vector<std::uint32_t> met_;  // The series that are.
 };
 
 }  // namespace overdue

@@ -9,6 +9,7 @@
 #include "overdue/recorded/chunk_source.h"
 #include "overdue/recorded/detect.h"
 #include "overdue/recorded/row_sinks.h"
+#include "overdue/recorded/two_threads.h"
 
 namespace overdue {
 namespace {
@@ -157,8 +158,8 @@ std::vector<std::string> names_in(const NameTable& table) {
 
 // One measurement of the threads' parts. Ids come out in the order of the file: mostly they do by themselves,
 // since the first part began the file alone; else they are given out anew.
-Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts,
-                     const std::vector<std::string>& order) {
+Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts, const std::vector<std::string>& order,
+                     const RunBoth& run_both) {
   std::vector<std::string> by_itself;
   for (const auto& part : parts) {
     for (std::string& name : names_in(part->backends())) {
@@ -178,7 +179,7 @@ Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts,
     whole.expect_backends(wanted);
   }
   for (; next < parts.size(); ++next) {
-    whole.merge(*parts[next]);
+    whole.merge(*parts[next], run_both);
     parts[next].reset();
   }
   whole.order_routes_by_name();
@@ -187,6 +188,7 @@ Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts,
 
 std::map<std::string, Measurement> merged_groups(Workers& workers) {
   const std::vector<std::string> order = backends_in_order(workers);
+  const RunBoth run_both = run_on(static_cast<unsigned>(workers.size()));
   std::map<std::string, std::vector<std::unique_ptr<Measurement>>> parts;
   for (auto& worker : workers) {
     MeasuringSink& sink = worker->sink;
@@ -197,7 +199,7 @@ std::map<std::string, Measurement> merged_groups(Workers& workers) {
     }
   }
   std::map<std::string, Measurement> groups;
-  for (auto& [name, its] : parts) groups.emplace(name, combined(its, order));
+  for (auto& [name, its] : parts) groups.emplace(name, combined(its, order, run_both));
   return groups;
 }
 

@@ -123,37 +123,13 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   return doubts;
 }
 
-// A backend's rows joined between one give-up and the next, but not across `t`: shares change with give-ups
-// alone, so the curve's state at `t` and at its end stay the same, and the curve of many backends is cheap.
-EndingTable joined_rows_of(const Measurement& measurement, std::uint16_t backend, Duration t) {
-  EndingTable table;
-  measurement.visit_rows_of(backend, [&](const EndingRow& next) {
-    const bool joins =
-        !table.empty() && table.back().gave_up() == 0 && (table.back().mid > t || next.mid <= t);
-    if (!joins) {
-      table.push_back(next);
-      return;
-    }
-    EndingRow& row = table.back();
-    row.low = next.low;
-    row.mid = next.mid;
-    row.high = next.high;
-    row.replied += next.replied;
-    row.rejected += next.rejected;
-    row.reset += next.reset;
-    row.timed_out += next.timed_out;
-    row.abandoned += next.abandoned;
-  });
-  return table;
-}
-
 std::vector<BackendAnalysis> backends_of(const Measurement& measurement, const Analysis& analysis) {
   const std::vector<bool> mask = analysis.comparison.leave_out_mask();
   std::vector<BackendAnalysis> backends;
   for (const ReplicaRow& row : analysis.comparison.rows) {
     BackendAnalysis backend{.row = row, .left_out = is_left_out(mask, row.backend)};
     if (analysis.advice.request_timeout) {
-      const EndingTable table = joined_rows_of(measurement, row.backend, *analysis.advice.request_timeout);
+      const EndingTable table = measurement.joined_table_of(row.backend, *analysis.advice.request_timeout);
       const SurvivalCurve curve(table);
       const SurvivalCurve::Point at = curve.at(*analysis.advice.request_timeout);
       const double asked = curve.empty() ? 0 : 1 - curve.back().rejected;
@@ -177,15 +153,19 @@ TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& le
     if (!is_left_out(leave_out, backend) && replied < measurement.blocks().series_count())
       series.push_back(replied);
   }
-  return [&blocks = measurement.blocks(), series = std::move(series)](Duration late_above) {
+  // What replied does not depend on the question, which is asked a dozen times.
+  std::vector<BlockTail> replied(measurement.blocks().block_count());
+  for (std::uint32_t block = 0; block < replied.size(); ++block) {
+    for (const std::uint32_t one : series)
+      replied[block].replied += measurement.blocks().at(one, block).total();
+  }
+  return [&blocks = measurement.blocks(), series = std::move(series),
+          replied = std::move(replied)](Duration late_above) {
     const std::uint32_t first_late = LatencyHistogram::bucket_of(late_above) + 1;
-    std::vector<BlockTail> tails(blocks.block_count());
+    std::vector<BlockTail> tails = replied;
     for (std::uint32_t block = 0; block < tails.size(); ++block) {
-      for (const std::uint32_t one : series) {
-        const BucketCounts& counts = blocks.at(one, block);
-        tails[block].replied += counts.total();
-        tails[block].late += counts.count_from(first_late);
-      }
+      for (const std::uint32_t one : series)
+        tails[block].late += blocks.at(one, block).count_from(first_late);
     }
     return tails;
   };
@@ -202,16 +182,21 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   analysis.first_start = measurement.first_start();
   analysis.last_start = measurement.last_start();
   analysis.attempts_per_second = rate_of(measurement);
-  analysis.comparison = compare_replicas(measurement);
+  measurement.prepare();
+  const TailByBlock all_tails = tails_of(measurement, {});
+  EndingTable all;
+  std::optional<SurvivalCurve> curve_of_all;
+  options.run_both([&] { analysis.comparison = compare_replicas(measurement); },
+                   [&] {
+                     all = measurement.table();
+                     curve_of_all.emplace(all);
+                     analysis.quantiles = quantiles_of_all(*curve_of_all, all_tails, reported_quantiles(),
+                                                           options.advice.confidence);
+                   });
+  const SurvivalCurve& all_curve = *curve_of_all;
 
   const std::vector<bool> mask = analysis.comparison.leave_out_mask();
   const bool leaves_out = !analysis.comparison.left_out.empty();
-  const EndingTable all = measurement.table();
-  const SurvivalCurve all_curve(all);
-  const TailByBlock all_tails = tails_of(measurement, {});
-  analysis.quantiles =
-      quantiles_of_all(all_curve, all_tails, reported_quantiles(), options.advice.confidence);
-
   const EndingTable without = leaves_out ? measurement.table(mask) : EndingTable();
   const SurvivalCurve without_curve(without);
   const SurvivalCurve& kept_curve = leaves_out ? without_curve : all_curve;
@@ -241,8 +226,8 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
         .check = check_timeout(kept_curve, analysis.advice, *options.promise, options.advice.confidence)};
   }
   analysis.candidates = candidates_of(kept_curve, analysis, options);
-  analysis.backends = backends_of(measurement, analysis);
-  analysis.doubts = doubts_of(measurement, all, analysis, options);
+  options.run_both([&] { analysis.backends = backends_of(measurement, analysis); },
+                   [&] { analysis.doubts = doubts_of(measurement, all, analysis, options); });
   return analysis;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "overdue/base/attempt.h"
+#include "overdue/base/run_both.h"
 #include "overdue/base/time.h"
 #include "overdue/latency/compare.h"
 #include "overdue/latency/doubt.h"
@@ -26,6 +27,7 @@ struct AnalysisOptions {
   bool filled_in = false;        // --expected-interval was given.
   bool outcome_unknown = false;  // Neither status nor ending in the source.
   std::string unit_doubt;        // Not empty: no advice, "unit_unclear".
+  RunBoth run_both = run_in_turn;
 };
 
 // One timeout somebody may think of, and what it would do.
