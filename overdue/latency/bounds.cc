@@ -57,6 +57,19 @@ double rate_lower_bound(double events, double trials, double miss) {
   return boost::math::ibeta_inv(events, trials - events + 1.0, miss, Quiet());
 }
 
+RateInterval wilson_interval(double events, double trials, double z) {
+  OVERDUE_CHECK(events >= 0.0 && events <= trials);
+  OVERDUE_CHECK(z > 0.0);
+  if (trials == 0.0) return {};
+  const double rate = events / trials;
+  const double weight = z * z / trials;
+  const double middle = (rate + weight / 2) / (1 + weight);
+  const double half = z / (1 + weight) * std::sqrt(rate * (1 - rate) / trials + weight / (4 * trials));
+  // At the ends the sum is exact but for rounding.
+  return {events == 0.0 ? 0.0 : std::max(0.0, middle - half),
+          events == trials ? 1.0 : std::min(1.0, middle + half)};
+}
+
 double chi_squared_quantile(double share, double degrees) {
   OVERDUE_CHECK(share > 0.0 && share < 1.0);
   OVERDUE_CHECK(degrees > 0.0);

@@ -21,6 +21,15 @@ double binomial_at_least(double count, double trials, double probability);
 double rate_upper_bound(double events, double trials, double miss);
 double rate_lower_bound(double events, double trials, double miss);
 
+// Wilson's score interval of a rate from `events` in `trials` (Wilson, "Probable Inference", JASA 22, 1927):
+// near the stated coverage on average, where exact bounds have it at the least. `z` is the normal
+// quantile, 1.96 for 95 %. [0, 1] without trials. Requires: 0 <= events <= trials, z > 0.
+struct RateInterval {
+  double low = 0;
+  double high = 1;
+};
+RateInterval wilson_interval(double events, double trials, double z);
+
 // The value that `share` of the distribution lies below. Requires: degrees > 0, 0 < share < 1.
 double chi_squared_quantile(double share, double degrees);
 double student_t_quantile(double share, double degrees);

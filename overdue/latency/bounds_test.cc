@@ -69,6 +69,24 @@ TEST(Bounds, QuantilesOfTheNamedDistributions) {
   EXPECT_NEAR(normal_above(1.959963984540054), 0.025, 1e-12);
 }
 
+TEST(Bounds, WilsonsIntervalSolvesItsQuadraticAtBothEnds) {
+  // |rate - p| = z sqrt(p (1 - p) / n) at p = low and p = high.
+  constexpr double kZ = 1.959963984540054;
+  for (const auto& [events, trials] : {std::pair(190.0, 200.0), std::pair(1.0, 20.0), std::pair(7.0, 9.0)}) {
+    const RateInterval interval = wilson_interval(events, trials, kZ);
+    for (const double p : {interval.low, interval.high})
+      EXPECT_NEAR(std::abs(events / trials - p), kZ * std::sqrt(p * (1 - p) / trials), 1e-12);
+    EXPECT_LT(interval.low, events / trials);
+    EXPECT_GT(interval.high, events / trials);
+  }
+  // All of 200: low = n / (n + z^2).
+  EXPECT_NEAR(wilson_interval(200, 200, kZ).low, 200 / (200 + kZ * kZ), 1e-12);
+  EXPECT_EQ(wilson_interval(200, 200, kZ).high, 1.0);
+  EXPECT_EQ(wilson_interval(0, 200, kZ).low, 0.0);
+  EXPECT_EQ(wilson_interval(0, 0, kZ).low, 0.0);
+  EXPECT_EQ(wilson_interval(0, 0, kZ).high, 1.0);
+}
+
 TEST(Bounds, PoissonTailsAreSumsOfTheirTerms) {
   expect_close(poisson_at_most(0, 3), std::exp(-3.0));
   expect_close(poisson_at_most(2, 3), std::exp(-3.0) * (1 + 3 + 4.5));

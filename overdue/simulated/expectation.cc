@@ -10,19 +10,19 @@ namespace {
 
 bool compare(double value, const Expectation& expectation) {
   switch (expectation.comparison) {
-    case Comparison::less:
+    case Relation::less:
       return value < expectation.value;
-    case Comparison::at_most:
+    case Relation::at_most:
       return value <= expectation.value;
-    case Comparison::equal:
+    case Relation::equal:
       return value == expectation.value;
-    case Comparison::not_equal:
+    case Relation::not_equal:
       return value != expectation.value;
-    case Comparison::at_least:
+    case Relation::at_least:
       return value >= expectation.value;
-    case Comparison::greater:
+    case Relation::greater:
       return value > expectation.value;
-    case Comparison::within:
+    case Relation::within:
       return value >= expectation.value && value <= expectation.value_high;
   }
   return false;
@@ -32,7 +32,7 @@ bool compare(double value, const Expectation& expectation) {
 
 std::string text_of(const Expectation& expectation) {
   std::string text = fmt::format("{} {}{}", expectation.field,
-                                 expectation.comparison == Comparison::within ? "in " : "", expectation.is);
+                                 expectation.comparison == Relation::within ? "in " : "", expectation.is);
   if (expectation.from_s) text += fmt::format(" from {} s", *expectation.from_s);
   if (expectation.to_s) text += fmt::format(" to {} s", *expectation.to_s);
   return text;

@@ -38,7 +38,7 @@ std::optional<double> value_of(const std::vector<ResultField>& fields, std::stri
   return field == fields.end() ? std::nullopt : field->value;
 }
 
-Expectation expecting(std::string field, Comparison comparison, double value) {
+Expectation expecting(std::string field, Relation comparison, double value) {
   Expectation expectation;
   expectation.field = std::move(field);
   expectation.comparison = comparison;
@@ -101,12 +101,12 @@ TEST(Expectations, CompareAsTheySay) {
   const RunResult result = hand_made(0);
   const double answered = 50;
   const struct {
-    Comparison comparison;
+    Relation comparison;
     bool below, at, above;  // Whether 50 meets a limit below it, at it, above it.
-  } rules[] = {{Comparison::less, false, false, true},    {Comparison::at_most, false, true, true},
-               {Comparison::equal, false, true, false},   {Comparison::not_equal, true, false, true},
-               {Comparison::at_least, true, true, false}, {Comparison::greater, true, false, false},
-               {Comparison::within, false, true, false}};
+  } rules[] = {{Relation::less, false, false, true},    {Relation::at_most, false, true, true},
+               {Relation::equal, false, true, false},   {Relation::not_equal, true, false, true},
+               {Relation::at_least, true, true, false}, {Relation::greater, true, false, false},
+               {Relation::within, false, true, false}};
   for (const auto& rule : rules) {
     EXPECT_EQ(holds(expecting("calls.answered", rule.comparison, answered - 1), result), rule.below);
     EXPECT_EQ(holds(expecting("calls.answered", rule.comparison, answered), result), rule.at);
@@ -115,21 +115,21 @@ TEST(Expectations, CompareAsTheySay) {
 }
 
 TEST(Expectations, AQuantilePastAllAnswersIsLongerThanAnyTime) {
-  EXPECT_TRUE(holds(expecting("latency.p99_ms", Comparison::greater, 1e12), hand_made(0)));
-  EXPECT_FALSE(holds(expecting("latency.p99_ms", Comparison::at_most, 1e12), hand_made(0)));
-  EXPECT_TRUE(holds(expecting("latency.p50_ms", Comparison::at_most, 12), hand_made(0)));
+  EXPECT_TRUE(holds(expecting("latency.p99_ms", Relation::greater, 1e12), hand_made(0)));
+  EXPECT_FALSE(holds(expecting("latency.p99_ms", Relation::at_most, 1e12), hand_made(0)));
+  EXPECT_TRUE(holds(expecting("latency.p50_ms", Relation::at_most, 12), hand_made(0)));
 }
 
 TEST(Expectations, AValueThatIsNotThereMeetsNoExpectation) {
   RunResult result = hand_made(0);
   result.replicas[0].timeout_rate.reset();
-  EXPECT_FALSE(holds(expecting("replicas.d.timeout_rate", Comparison::at_most, 1), result));
-  EXPECT_FALSE(holds(expecting("replicas.d.timeout_rate", Comparison::at_least, 0), result));
-  EXPECT_TRUE(holds(expecting("replicas.d.probe_ok", Comparison::equal, 1), result));
+  EXPECT_FALSE(holds(expecting("replicas.d.timeout_rate", Relation::at_most, 1), result));
+  EXPECT_FALSE(holds(expecting("replicas.d.timeout_rate", Relation::at_least, 0), result));
+  EXPECT_TRUE(holds(expecting("replicas.d.probe_ok", Relation::equal, 1), result));
 }
 
 TEST(Expectations, AWindowLooksAtItsSecondsAlone) {
-  Expectation expectation = expecting("timeline.goodput_share", Comparison::at_least, 0.95);
+  Expectation expectation = expecting("timeline.goodput_share", Relation::at_least, 0.95);
   EXPECT_FALSE(holds(expectation, hand_made(0)));
   expectation.from_s = 4;
   EXPECT_TRUE(holds(expectation, hand_made(0)));

@@ -57,9 +57,9 @@ std::optional<double> value_in(FieldUnit unit, std::string_view text) {
 // ">= 95%", "1.9..2.1". False where it is neither.
 bool read_comparison(std::string_view text, FieldUnit unit, Expectation& into) {
   text = trimmed(text);
-  constexpr std::pair<std::string_view, Comparison> kSigns[] = {
-      {"<=", Comparison::at_most},   {">=", Comparison::at_least}, {"==", Comparison::equal},
-      {"!=", Comparison::not_equal}, {"<", Comparison::less},      {">", Comparison::greater}};
+  constexpr std::pair<std::string_view, Relation> kSigns[] = {
+      {"<=", Relation::at_most},   {">=", Relation::at_least}, {"==", Relation::equal},
+      {"!=", Relation::not_equal}, {"<", Relation::less},      {">", Relation::greater}};
   for (const auto& [sign, comparison] : kSigns) {
     if (!text.starts_with(sign)) continue;
     const auto value = value_in(unit, trimmed(text.substr(sign.size())));
@@ -73,7 +73,7 @@ bool read_comparison(std::string_view text, FieldUnit unit, Expectation& into) {
   const auto low = value_in(unit, trimmed(text.substr(0, dots)));
   const auto high = value_in(unit, trimmed(text.substr(dots + 2)));
   if (!low || !high || *low > *high) return false;
-  into.comparison = Comparison::within;
+  into.comparison = Relation::within;
   into.value = *low;
   into.value_high = *high;
   return true;

@@ -23,12 +23,12 @@ namespace overdue {
 // A dependency is a table [dependency.NAME] of the policy and one Link of the same name.
 
 // One [[expect]] row.
-enum class Comparison : std::uint8_t { less, at_most, equal, not_equal, at_least, greater, within };
+enum class Relation : std::uint8_t { less, at_most, equal, not_equal, at_least, greater, within };
 
 struct Expectation {
   std::uint32_t line = 0;
   std::string field;  // As in the JSON: "load.goodput", "replicas.d.timeout_rate", "timeline.timeouts".
-  Comparison comparison = Comparison::at_least;
+  Relation comparison = Relation::at_least;
   double value = 0;       // In the field's own unit: shares in [0, 1], times in the unit of the field's name.
   double value_high = 0;  // Of within: value <= field <= value_high.
   std::string is;         // The comparison as written, for people: ">= 95%", "1.9..2.1".

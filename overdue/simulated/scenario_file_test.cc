@@ -121,10 +121,10 @@ TEST(ScenarioFile, SaysWhatItSays) {
   EXPECT_EQ(scenario->faults.at(0).factor, 5);
   EXPECT_EQ(scenario->faults.at(0).replica, "d");
   ASSERT_EQ(scenario->expectations.size(), 2U);
-  EXPECT_EQ(scenario->expectations[0].comparison, Comparison::at_least);
+  EXPECT_EQ(scenario->expectations[0].comparison, Relation::at_least);
   EXPECT_EQ(scenario->expectations[0].value, 0.95);
   EXPECT_EQ(scenario->expectations[0].from_s, 16U);
-  EXPECT_EQ(scenario->expectations[1].comparison, Comparison::within);
+  EXPECT_EQ(scenario->expectations[1].comparison, Relation::within);
   EXPECT_EQ(scenario->expectations[1].value_high, 2000);
 }
 
@@ -227,7 +227,7 @@ TEST(ScenarioFile, SetChangesOneValueAndIsCheckedLikeTheFile) {
   EXPECT_EQ(changed->policy.find("orders")->timeout.request, 1s);
   EXPECT_EQ(changed->policy.find("orders")->promise, 2s);
   EXPECT_EQ(changed->expectations[0].is, "< 5%");
-  EXPECT_EQ(changed->expectations[1].comparison, Comparison::greater);
+  EXPECT_EQ(changed->expectations[1].comparison, Relation::greater);
 }
 
 TEST(ScenarioFile, SetSaysWhatIsWrongWithItself) {

@@ -193,7 +193,7 @@ void read_lock_and_probe(TableReader& reader, Service& service) {
   }
   if (const TomlValue* table = reader.table("probe")) {
     TableReader inner(*table, reader.path_of("probe"), reader.faults());
-    Probe probe;
+    ServiceProbe probe;
     probe.kind = static_cast<ProbeKind>(inner.word("kind", {"ping", "deep"}).value_or(0));
     probe.every = inner.duration("every").value_or(std::chrono::seconds(1));
     probe.timeout = inner.duration("timeout").value_or(std::chrono::seconds(1));

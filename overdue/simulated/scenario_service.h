@@ -35,7 +35,7 @@ enum class ProbeKind : std::uint8_t { ping, deep };
 
 // What a health check sees. A ping is answered while the process runs; a deep check also takes the service
 // time of one piece of work (without queueing) and fails where work fails.
-struct Probe {
+struct ServiceProbe {
   ProbeKind kind = ProbeKind::ping;
   Duration every{};
   Duration timeout{};
@@ -62,7 +62,7 @@ struct Service {
   std::optional<Duration> cancel_checks;
   std::optional<Pauses> pauses;
   std::optional<SharedLock> lock;
-  std::optional<Probe> probe;
+  std::optional<ServiceProbe> probe;
 };
 
 }  // namespace overdue

@@ -1,0 +1,188 @@
+#include "overdue/cli/scenario_loading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <variant>
+
+#include "overdue/cli/files.h"
+#include "overdue/latency/survival_curve.h"
+#include "overdue/recorded/read.h"
+#include "overdue/simulated/scenario_file.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::size_t kArrivalsMax = 5'000'000;  // Eight bytes each.
+
+using Buckets = std::vector<EmpiricalTime::Bucket>;
+
+// Quantiles of all calls (else of the replies) as an `overdue advise --json` has them: between two of them
+// values are spread evenly. Below the first, the median, from half of it on: that is all they tell.
+Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::string& path) {
+  const auto groups = advice.find("groups");
+  if (groups == advice.end() || !groups->is_array() || groups->size() != 1) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}: has several groups: make it without --by", path));
+  }
+  std::vector<std::pair<double, double>> points;  // Share, ms.
+  for (const auto& one : (*groups)[0].value("quantiles", nlohmann::json::array())) {
+    const auto& all = one.contains("all_calls_ms") ? one["all_calls_ms"] : nlohmann::json();
+    if (one.contains("q") && one["q"].is_number() && all.is_number()) points.emplace_back(one["q"], all);
+  }
+  if (points.empty())
+    return fail(ErrorCode::invalid_argument, fmt::format("{}: has no quantiles of all calls", path));
+  const auto at = [](double ms) { return Duration(static_cast<std::int64_t>(ms * 1e6)); };
+  Buckets buckets;
+  double share = 0;
+  double low = points.front().second / 2;
+  for (const auto& [quantile, ms] : points) {
+    if (quantile > share) buckets.push_back({at(low), at(ms), quantile - share});
+    share = quantile;
+    low = ms;
+  }
+  return buckets;
+}
+
+// The replies of a log as a survival curve has them: a call that was given up counts among those slower than
+// that. Shares that never replied are left out; what is lost is the network's to say.
+Result<Buckets> buckets_of_log(const std::string& path) {
+  const auto log = read_log(path, {});
+  if (!log) return std::unexpected(log.error());
+  const EndingTable table = log->groups.begin()->second.table();
+  const SurvivalCurve curve(table);
+  Buckets buckets;
+  double before = 0;
+  for (std::size_t row = 0; row < curve.size(); ++row) {
+    if (curve[row].replied > before)
+      buckets.push_back({table[row].low, table[row].high, curve[row].replied - before});
+    before = curve[row].replied;
+  }
+  if (buckets.empty())
+    return fail(ErrorCode::invalid_argument, fmt::format("{}: has no reply to measure", path));
+  return buckets;
+}
+
+Result<Buckets> measured_buckets(const std::string& path) {
+  if (path.ends_with(".json")) {
+    const auto text = read_small_file(path);
+    if (!text) return std::unexpected(text.error());
+    const auto document = nlohmann::json::parse(*text, nullptr, false);
+    if (document.is_object() && document.value("schema", "") == "overdue.advice/1")
+      return buckets_of_advice(document, path);
+  }
+  return buckets_of_log(path);
+}
+
+class Filler {
+ public:
+  explicit Filler(Scenario& scenario) : scenario_(scenario) {}
+
+  Result<void> fill() {
+    for (Service& service : scenario_.services) {
+      visit(service.service_time);
+      if (service.commit_to_reply) visit(*service.commit_to_reply);
+      if (service.pauses) {
+        visit(service.pauses->lasts);
+        if (service.pauses->service_time) visit(*service.pauses->service_time);
+      }
+      if (service.lock) visit(service.lock->hold);
+    }
+    for (Network& network : scenario_.networks) {
+      visit(network.request.delay);
+      visit(network.reply.delay);
+    }
+    for (Client& client : scenario_.clients) {
+      if (auto* closed = std::get_if<ClosedArrivals>(&client.arrivals)) visit(closed->think);
+      if (auto* recorded = std::get_if<RecordedArrivals>(&client.arrivals)) fill_arrivals(*recorded);
+    }
+    if (error_) return std::unexpected(*error_);
+    return {};
+  }
+
+ private:
+  void visit(TimeDistribution& time) {
+    if (auto* empirical = std::get_if<EmpiricalTime>(&time.kind)) {
+      auto buckets = measured_buckets(beside(scenario_.path, empirical->path));
+      if (buckets)
+        empirical->buckets = *std::move(buckets);
+      else
+        note(buckets.error());
+    } else if (auto* mixture = std::get_if<MixtureTime>(&time.kind)) {
+      for (TimeDistribution& part : mixture->parts) visit(part);
+    }
+  }
+
+  void fill_arrivals(RecordedArrivals& recorded) {
+    const std::string path = beside(scenario_.path, recorded.path);
+    const auto bytes = read_small_file(path);
+    if (!bytes) return note(bytes.error());
+    std::vector<WallTime> starts;
+    const auto read = read_attempts(
+        *bytes, path, {},
+        [&](std::span<const Attempt> attempts, const NameTable&, const NameTable&, const NameTable&) {
+          for (const Attempt& attempt : attempts) {
+            if (attempt.begins_call && attempt.has_start && starts.size() < kArrivalsMax)
+              starts.push_back(attempt.start);
+          }
+        });
+    if (!read) return note(read.error());
+    if (starts.empty())
+      return note({ErrorCode::invalid_argument, fmt::format("{}: no line says when its call began", path)});
+    std::ranges::sort(starts);
+    for (const WallTime start : starts) recorded.at.push_back(start - starts.front());
+  }
+
+  void note(Error error) {
+    if (!error_) error_ = std::move(error);
+  }
+
+  Scenario& scenario_;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<Scenario> load_scenario(const ScenarioChoice& choice) {
+  ScenarioSource source{.path = choice.path,
+                        .text = {},
+                        .sets = {},
+                        .policy_path = choice.policy,
+                        .read_file = read_small_file};
+  auto text = read_small_file(choice.path);
+  if (!text) return std::unexpected(text.error());
+  source.text = *std::move(text);
+  for (const std::string& set : choice.sets) {
+    const std::size_t equals = set.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == set.size()) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--set {}: write table.key=value, as in service.orders.workers=20", set));
+    }
+    source.sets.emplace_back(set.substr(0, equals), set.substr(equals + 1));
+  }
+  auto scenario = parse_scenario(source);
+  if (!scenario) return scenario;
+  if (const auto filled = Filler(*scenario).fill(); !filled) return std::unexpected(filled.error());
+  return scenario;
+}
+
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./=%:,+").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_for_seed(const ScenarioChoice& choice, std::uint64_t seed) {
+  std::string command = fmt::format("overdue simulate {}", shell_word(choice.path));
+  if (choice.policy) command += fmt::format(" --policy {}", shell_word(*choice.policy));
+  for (const std::string& set : choice.sets) command += fmt::format(" --set {}", shell_word(set));
+  return command + fmt::format(" --seed {}", seed);
+}
+
+}  // namespace overdue

@@ -1,0 +1,279 @@
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "overdue/base/quantity.h"
+#include "overdue/cli/commands.h"
+#include "overdue/cli/scenario_loading.h"
+#include "overdue/cli/simulate_seeds.h"
+#include "overdue/cli/simulate_tip.h"
+#include "overdue/cli/subcommands.h"
+#include "overdue/cli/terminal.h"
+#include "overdue/report/simulation_report.h"
+#include "overdue/simulated/expectation.h"
+#include "overdue/simulated/run.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::uint64_t kSeedsMax = 1'000'000;
+constexpr std::uint64_t kThreadsMax = 256;
+constexpr SeedRange kTipSeeds = {1, 20};
+
+struct SimulateFlags {
+  std::string path;
+  std::optional<std::string> seed;
+  std::optional<std::string> seeds;
+  std::optional<std::string> policy;
+  std::vector<std::string> sets;
+  std::optional<std::string> until;
+  std::optional<std::string> trace;
+  std::optional<std::string> tip;
+  std::optional<std::string> threads;
+  bool json = false;
+};
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  overdue simulate scenarios/overload-loop.toml
+  overdue simulate scenarios/overload-loop.toml --policy scenarios/policies/budget.toml
+  overdue simulate scenarios/overload-loop.toml --set service.orders.queue.max=50
+  overdue simulate scenarios/overload-loop.toml --seeds 1..200
+  overdue simulate scenarios/overload-loop.toml --tip fault.slowness.for=500ms..1s
+  overdue simulate scenarios --json
+
+A FOLDER runs every *.toml in it. Pages: docs/simulate.md, docs/formats/scenario.md, docs/scenarios.md.
+Exit status: 0 every expectation held, 1 one did not (or the run was stopped), 2 bad usage or input.)";
+
+Result<std::uint64_t> whole(std::string_view flag, std::string_view text, std::uint64_t high = UINT64_MAX) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value <= high) return value;
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{} {}: write a whole number up to {}", flag, text, high));
+}
+
+Result<SeedRange> seed_range(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos)
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--seeds {}: write FIRST..LAST, as in 1..200", text));
+  const auto first = whole("--seeds", text.substr(0, dots));
+  if (!first) return std::unexpected(first.error());
+  const auto last = whole("--seeds", text.substr(dots + 2));
+  if (!last) return std::unexpected(last.error());
+  if (*last < *first || *last - *first >= kSeedsMax) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("--seeds {}: write the lower one first, and at most {} of them", text, kSeedsMax));
+  }
+  return SeedRange{*first, *last};
+}
+
+// What the flags come to, read before anything runs.
+struct Request {
+  std::optional<std::uint64_t> seed;
+  std::optional<SeedRange> seeds;
+  std::optional<Duration> until;
+  unsigned threads = 1;
+  std::vector<std::string> paths;
+  bool folder = false;
+};
+
+Result<void> check_together(const SimulateFlags& flags, bool folder) {
+  const auto both = [](std::string_view left, std::string_view right, std::string_view why) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} and {} do not go together: {}", left, right, why));
+  };
+  if (flags.seed && flags.seeds) return both("--seed", "--seeds", "one seed, or many");
+  if (flags.trace && (flags.seeds || flags.tip || folder))
+    return both("--trace", "many runs", "it is of one");
+  if (flags.until && (flags.seeds || flags.tip || folder))
+    return both("--until", "many runs", "a run that is cut short is not judged");
+  if (flags.tip && flags.seed)
+    return both("--tip", "--seed", "it tries many seeds; write --seeds FIRST..LAST");
+  if (flags.tip && folder) return both("--tip", "a folder", "it is of one scenario");
+  return {};
+}
+
+Result<std::vector<std::string>> scenarios_in(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".toml" && entry.is_regular_file(error))
+      paths.push_back(entry.path().string());
+  }
+  if (error) return fail(ErrorCode::unreadable_input, fmt::format("{}: {}", folder, error.message()));
+  if (paths.empty())
+    return fail(ErrorCode::unreadable_input, fmt::format("{}: has no scenario, no *.toml", folder));
+  std::ranges::sort(paths);
+  return paths;
+}
+
+Result<Request> request_of(const SimulateFlags& flags) {
+  Request request;
+  struct stat there{};
+  request.folder = ::stat(flags.path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
+  if (const auto fits = check_together(flags, request.folder); !fits) return std::unexpected(fits.error());
+  if (flags.seed) {
+    const auto seed = whole("--seed", *flags.seed);
+    if (!seed) return std::unexpected(seed.error());
+    request.seed = *seed;
+  }
+  if (flags.seeds) {
+    const auto seeds = seed_range(*flags.seeds);
+    if (!seeds) return std::unexpected(seeds.error());
+    request.seeds = *seeds;
+  }
+  if (flags.until) {
+    const auto until = parse_duration(*flags.until);
+    if (!until) return fail(ErrorCode::invalid_argument, "--until: " + until.error().message);
+    if (until->count() == 0)
+      return fail(ErrorCode::invalid_argument, "--until 0: write a duration above zero");
+    request.until = *until;
+  }
+  request.threads = std::max(1U, std::thread::hardware_concurrency());
+  if (flags.threads) {
+    const auto threads = whole("--threads", *flags.threads, kThreadsMax);
+    if (!threads) return std::unexpected(threads.error());
+    request.threads = std::max(1U, static_cast<unsigned>(*threads));
+  }
+  request.paths = {flags.path};
+  if (request.folder) {
+    auto paths = scenarios_in(flags.path);
+    if (!paths) return std::unexpected(paths.error());
+    request.paths = *std::move(paths);
+  }
+  return request;
+}
+
+Result<void> print(const std::string& text) {
+  if (print_out(text)) return {};
+  return fail(ErrorCode::unreadable_input, "standard output cannot be written");
+}
+
+Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
+  const auto scenario = load_scenario({request.paths[0], flags.sets, flags.policy});
+  if (!scenario) return std::unexpected(scenario.error());
+  RunOptions options;
+  if (!request.seed && !scenario->seed) {
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}: says no seed: add `seed = 1` to it, or --seed 1", request.paths[0]));
+  }
+  options.seed = request.seed.value_or(scenario->seed.value_or(0));
+  options.until = request.until;
+  std::ofstream trace;
+  if (flags.trace) {
+    trace.open(*flags.trace, std::ios::binary | std::ios::trunc);
+    if (!trace) return fail(ErrorCode::unreadable_input, fmt::format("{}: cannot be written", *flags.trace));
+    options.trace = [&trace](std::string_view line) { trace << line << '\n'; };
+  }
+  RunProgress progress;
+  options.stop = &progress.stop;
+  SimulationReport report{.about = scenario->about, .run = {}, .expectations = {}, .cut_short = false};
+  {
+    const RunWatch watch(progress, "");
+    report.run = run(*scenario, options);
+  }
+  if (flags.trace && !trace.flush())
+    return fail(ErrorCode::unreadable_input,
+                fmt::format("{}: could not be written to its end", *flags.trace));
+  report.cut_short = report.run.interrupted || (request.until && *request.until < scenario->until);
+  if (!report.cut_short) report.expectations = judge(*scenario, report.run);
+  const TextStyle style{.colours = colours_wanted(), .width = terminal_width()};
+  if (const auto printed = print(flags.json ? simulation_json(report) : simulation_text(report, style));
+      !printed)
+    return std::unexpected(printed.error());
+  if (report.run.interrupted) return exit_check_failed;
+  return std::ranges::all_of(report.expectations, &ExpectationResult::held) ? exit_done : exit_check_failed;
+}
+
+Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
+  std::vector<SeedsReport> reports;
+  RunProgress progress;
+  bool incomplete = false;
+  for (const std::string& path : request.paths) {
+    const ScenarioChoice choice{path, flags.sets, flags.policy};
+    const auto scenario = load_scenario(choice);
+    if (!scenario) return std::unexpected(scenario.error());
+    std::optional<SeedRange> seeds = request.seeds;
+    if (!seeds && request.seed) seeds = SeedRange{*request.seed, *request.seed};
+    if (!seeds && scenario->seed) seeds = SeedRange{*scenario->seed, *scenario->seed};
+    if (!seeds)
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("{}: says no seed: add `seed = 1` to it, or --seeds 1..200", path));
+    progress.done = progress.failed = progress.total = 0;
+    const RunWatch watch(progress, scenario->name);
+    SeedsReport report = run_seeds(*scenario, *seeds, request.threads, progress);
+    if (!report.failed_seeds.empty())
+      report.reproduce = command_for_seed(choice, report.failed_seeds.front());
+    incomplete = incomplete || report.runs < seeds->last - seeds->first + 1;
+    reports.push_back(std::move(report));
+    if (progress.stop) break;
+  }
+  const TextStyle style{.colours = colours_wanted(), .width = terminal_width()};
+  if (const auto printed = print(flags.json ? simulations_json(reports) : simulations_text(reports, style));
+      !printed)
+    return std::unexpected(printed.error());
+  const bool all =
+      !incomplete && !progress.stop &&
+      std::ranges::all_of(reports, [](const SeedsReport& report) { return report.held == report.runs; });
+  return all ? exit_done : exit_check_failed;
+}
+
+Result<int> simulate_tip(const SimulateFlags& flags, const Request& request) {
+  RunProgress progress;
+  std::optional<Result<TipReport>> report;
+  {
+    const RunWatch watch(progress, "--tip");
+    report = find_tip({request.paths[0], flags.sets, flags.policy}, *flags.tip,
+                      request.seeds.value_or(kTipSeeds), request.threads, progress);
+  }
+  if (!*report) return std::unexpected(report->error());
+  const TipReport& tip = **report;
+  if (const auto printed = print(flags.json ? tip_json(tip) : tip_text(tip)); !printed)
+    return std::unexpected(printed.error());
+  return tip.found && !tip.interrupted ? exit_done : exit_check_failed;
+}
+
+Result<int> simulate(const SimulateFlags& flags) {
+  const auto request = request_of(flags);
+  if (!request) return std::unexpected(request.error());
+  if (flags.tip) return simulate_tip(flags, *request);
+  if (request->seeds || request->folder) return simulate_many(flags, *request);
+  return simulate_one(flags, *request);
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("simulate", "Runs a scenario: what a policy does before it ships");
+  const auto flags = std::make_shared<SimulateFlags>();
+  command->add_option("SCENARIO", flags->path, "A scenario file, or a folder of them")->required();
+  const auto option = [&](const char* name, auto& word, const char* type, const char* help) {
+    return command->add_option(name, word, help)->type_name(type);
+  };
+  option("--seed", flags->seed, "N", "In place of the scenario's own");
+  option("--seeds", flags->seeds, "A..B", "Every seed from A to B: on how many do the expectations hold");
+  option("--policy", flags->policy, "FILE", "A policy file; its dependencies replace the scenario's");
+  option("--set", flags->sets, "KEY=VALUE", "Change one value: service.orders.workers=20. May be given again")
+      ->allow_extra_args(false);
+  option("--until", flags->until, "DURATION", "Stop the run here; expectations are not judged");
+  option("--trace", flags->trace, "FILE", "Write every event of the run, a line each");
+  option("--tip", flags->tip, "KEY=LOW..HIGH",
+         "Where between the two the expectations start to fail (seeds 1..20)");
+  option("--threads", flags->threads, "N", "For many seeds; figures do not depend on it");
+  command->add_flag("--json", flags->json, "Schema overdue.simulation/1; of many runs overdue.simulations/1");
+  command->footer(std::string(kExamples));
+  command->callback([flags, &status] { status = finish(simulate(*flags)); });
+}
+
+}  // namespace overdue

@@ -1,0 +1,187 @@
+#include "overdue/report/simulation_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+SimulationReport hand_made() {
+  SimulationReport report{.about = "Shows a thing.", .run = {}, .expectations = {}, .cut_short = false};
+  RunResult& run = report.run;
+  run.scenario = "load";
+  run.seed = 7;
+  run.hash = 0xabc;
+  run.events = 1'234'567;
+  run.ended_at = 31s;
+  run.calls = {.total = 1000, .answered = 900, .rejected = 40, .not_sent = 10, .unknown = 50, .open = 0};
+  run.ledger = {.intents = 1000,
+                .applied_once = 880,
+                .duplicates = 45,
+                .lost = 75,
+                .timed_out_applied = 30,
+                .timed_out_not_applied = 20,
+                .executions = 1020};
+  run.offered_per_second = 33.3;
+  run.attempts_per_call = 1.25;
+  run.goodput = 0.9;
+  run.wasted_work = 0.125;
+  run.latency = {{Quantile{0.5}, 12ms, 11ms}, {Quantile{0.999}, std::nullopt, 300ms}};
+  run.clients.push_back({.name = "web", .calls = run.calls, .ledger = run.ledger, .latency = run.latency});
+  run.links.push_back({.name = "orders",
+                       .calls = 1000,
+                       .attempts = 1250,
+                       .retries = 250,
+                       .connect_failures = 3,
+                       .connect_failure_median = 200ms});
+  run.services.push_back({.name = "orders", .arrivals = 1240, .executions = 1020, .queue_max = 17});
+  run.replicas.push_back({.service = "orders", .name = "c", .probe_ok = std::nullopt, .traffic_share = 0.5});
+  run.replicas.push_back({.service = "orders",
+                          .name = "d",
+                          .probe_ok = true,
+                          .median = 62ms,
+                          .timeout_rate = 0.024,
+                          .traffic_share = 0.5});
+  for (std::uint32_t second = 0; second < 3; ++second)
+    run.timeline.push_back(
+        {.second = second, .offered = 100, .goodput = second == 1 ? 25U : 100U, .queue = second});
+  report.expectations = {{"load.goodput >= 95%", false, 0.9, "90.0 %", "Because."},
+                         {"latency.p999_ms > 1s", true, std::nullopt, "never", ""}};
+  return report;
+}
+
+TEST(SimulationJson, HasTheFieldsItPromises) {
+  const auto json = nlohmann::json::parse(simulation_json(hand_made()));
+  EXPECT_EQ(json["schema"], "overdue.simulation/1");
+  EXPECT_EQ(json["scenario"], "load");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["hash"], "0000000000000abc");
+  EXPECT_EQ(json["events"], 1'234'567);
+  EXPECT_EQ(json["calls"]["not_sent"], 10);
+  EXPECT_EQ(json["ledger"]["timed_out_applied"], 30);
+  EXPECT_DOUBLE_EQ(json["ledger"]["executions_per_intent"], 1.02);
+  EXPECT_DOUBLE_EQ(json["load"]["wasted_work"], 0.125);
+  EXPECT_EQ(json["latency"][0]["ms"], 12.0);
+  EXPECT_TRUE(json["latency"][1]["ms"].is_null()) << "past all answers is no number";
+  EXPECT_EQ(json["latency"][1]["answered_ms"], 300.0);
+  EXPECT_EQ(json["replicas"][1]["name"], "d");
+  EXPECT_EQ(json["replicas"][1]["probe_ok"], true);
+  EXPECT_TRUE(json["replicas"][0]["probe_ok"].is_null());
+  EXPECT_TRUE(json["replicas"][0]["ejected_at_s"].is_null());
+  EXPECT_EQ(json["timeline"][1]["s"], 1);
+  EXPECT_EQ(json["timeline"][1]["goodput"], 25);
+  EXPECT_EQ(json["expectations"][0]["held"], false);
+  EXPECT_EQ(json["expectations"][0]["value"], 0.9);
+  EXPECT_TRUE(json["expectations"][1]["value"].is_null());
+}
+
+TEST(SimulationJson, NamesAReplicaWithItsServiceWhereThereAreSeveral) {
+  SimulationReport report = hand_made();
+  report.run.services.push_back({.name = "stock"});
+  const auto json = nlohmann::json::parse(simulation_json(report));
+  EXPECT_EQ(json["replicas"][1]["name"], "orders.d");
+}
+
+TEST(SimulationText, SaysWhatCallersSawAndWhatReallyHappened) {
+  const std::string text = simulation_text(hand_made(), {});
+  EXPECT_THAT(text, HasSubstr("load, seed 7: 1,000 calls in 31 s, 1,234,567 events, hash 0000000000000abc"));
+  EXPECT_THAT(text, HasSubstr("Shows a thing."));
+  EXPECT_THAT(text, HasSubstr("none: that share of the calls never got an answer"));
+  EXPECT_THAT(text, HasSubstr("caller told unknown, applied"));
+  EXPECT_THAT(text, HasSubstr("goodput 90.0 %, wasted work 12.5 %"));
+  EXPECT_THAT(text, HasSubstr("orders: 3 connects failed, the median after 200 ms"));
+  EXPECT_THAT(text, HasSubstr("FAILED  load.goodput >= 95%: 90.0 %"));
+  EXPECT_THAT(text, HasSubstr("held    latency.p999_ms > 1s: never"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(SimulationText, DrawsASecondARowInTheScaleOfTheBusiest) {
+  const std::string text = simulation_text(hand_made(), {});
+  EXPECT_THAT(text, HasSubstr("  0  ########################  "));
+  EXPECT_THAT(text, HasSubstr("  1  ######..................  "));
+}
+
+TEST(SimulationText, JoinsSecondsWhereThereAreManyAndLosesNone) {
+  SimulationReport report = hand_made();
+  report.run.timeline.clear();
+  for (std::uint32_t second = 0; second < 100; ++second)
+    report.run.timeline.push_back(
+        {.second = second, .offered = 1000 + second, .goodput = 1000, .queue = second});
+  const std::string text = simulation_text(report, {});
+  EXPECT_THAT(text, HasSubstr("every 3 seconds"));
+  EXPECT_THAT(text, HasSubstr("3,003"));  // 1000 + 1001 + 1002.
+  EXPECT_THAT(text, HasSubstr(" 99  "));
+}
+
+TEST(SimulationText, ACutRunIsNotJudged) {
+  SimulationReport report = hand_made();
+  report.expectations.clear();
+  report.cut_short = true;
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr("expectations were not judged"));
+}
+
+TEST(SimulationText, ANameFromAFileReachesNoTerminalRaw) {
+  SimulationReport report = hand_made();
+  report.run.scenario = "a\x1b[31m";
+  report.run.clients[0].name = "b\x07";
+  const std::string text = simulation_text(report, {});
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\x07")));
+}
+
+SeedsReport twenty_seeds() {
+  SeedsReport report{
+      .scenario = "load", .about = "", .seed_first = 1, .seed_last = 20, .runs = 20, .held = 18};
+  report.wilson_low = 0.699;
+  report.wilson_high = 0.972;
+  report.failed_seeds = {3, 11};
+  report.reproduce = "overdue simulate load.toml --seed 3";
+  SeedsReport::Row row;
+  row.text = "load.goodput >= 95%";
+  row.held = 18;
+  row.low_shown = "90.0 %";
+  row.median_shown = "96.0 %";
+  row.high_shown = "99.0 %";
+  row.low = 0.9;
+  row.median = 0.96;
+  row.high = 0.99;
+  report.expectations = {row};
+  return report;
+}
+
+TEST(SimulationsReport, NamesTheFailedSeedsAndHowToSeeThem) {
+  const std::string text = simulations_text({twenty_seeds()}, {});
+  EXPECT_THAT(text,
+              HasSubstr("FAILED  load: held on 18 of 20 seeds (1 to 20), 95 % interval 69.9 % to 97.2 %"));
+  EXPECT_THAT(text, HasSubstr("fails on 2"));
+  EXPECT_THAT(text,
+              HasSubstr("failed seeds: 3, 11\n  to see the first: overdue simulate load.toml --seed 3"));
+  EXPECT_THAT(text, Not(HasSubstr("stopped")));
+}
+
+TEST(SimulationsReport, SaysWhenItWasStopped) {
+  SeedsReport report = twenty_seeds();
+  report.runs = 12;
+  EXPECT_THAT(simulations_text({report}, {}), HasSubstr("stopped: the seeds that were finished by then"));
+}
+
+TEST(SimulationsReport, IsOneRowAScenarioInJson) {
+  const auto json = nlohmann::json::parse(simulations_json({twenty_seeds(), twenty_seeds()}));
+  EXPECT_EQ(json["schema"], "overdue.simulations/1");
+  ASSERT_EQ(json["runs"].size(), 2U);
+  EXPECT_EQ(json["runs"][0]["scenario"], "load");
+  EXPECT_EQ(json["runs"][0]["seeds"], 20);
+  EXPECT_EQ(json["runs"][0]["held"], 18);
+  EXPECT_EQ(json["runs"][0]["wilson"][1], 0.972);
+  EXPECT_EQ(json["runs"][0]["failed_seeds"], nlohmann::json({3, 11}));
+}
+
+}  // namespace
+}  // namespace overdue

@@ -1,0 +1,283 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/base/quantity.h"
+#include "overdue/report/simulation_report.h"
+#include "overdue/report/text_table.h"
+
+namespace overdue {
+namespace {
+
+constexpr std::size_t kTimelineRowsMax = 40;  // Longer runs have several seconds a row.
+constexpr std::size_t kBarWidth = 24;
+
+std::string share_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? "" : format_rate(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string time_or(const std::optional<Duration>& value, std::string_view otherwise) {
+  return value ? format_duration(*value) : std::string(otherwise);
+}
+
+std::string capped(std::string name) {
+  constexpr std::size_t kNameMax = 24;
+  return name.size() > kNameMax ? name.substr(0, kNameMax - 2) + ".." : name;
+}
+
+// `filled` of `whole` as '#', the rest of `total` of it as '.'.
+std::string bar(std::uint64_t filled, std::uint64_t total, std::uint64_t whole) {
+  if (whole == 0) return "";
+  const auto cells = [&](std::uint64_t part) {
+    return static_cast<std::size_t>((part * kBarWidth + whole / 2) / whole);
+  };
+  const std::size_t full = std::min(cells(filled), kBarWidth);
+  const std::size_t all = std::clamp(cells(total), full, kBarWidth);
+  return std::string(full, '#') + std::string(all - full, '.');
+}
+
+class SimulationWriter {
+ public:
+  SimulationWriter(const SimulationReport& report, const TextStyle& style)
+      : report_(report),
+        run_(report.run),
+        style_(style),
+        width_(static_cast<std::size_t>(std::clamp(style.width, 60, 100))) {}
+
+  std::string write() {
+    line(fmt::format("{}, seed {}: {} calls in {}, {} events, hash {:016x}", printable(run_.scenario),
+                     run_.seed, format_count(run_.calls.total), format_duration(run_.ended_at),
+                     format_count(run_.events), run_.hash));
+    if (!report_.about.empty()) text_ += wrapped(printable(report_.about), width_, "  ", "  ");
+    if (run_.interrupted)
+      line(coloured("31", "Interrupted: this is what had happened by then, and no more."));
+    write_callers();
+    write_ledger();
+    write_load();
+    write_links();
+    write_services();
+    write_replicas();
+    write_timeline();
+    write_expectations();
+    return std::move(text_);
+  }
+
+ private:
+  void line(std::string_view text = "") { text_ += fmt::format("{}\n", text); }
+  void heading(std::string_view text) {
+    line();
+    line(coloured("1", text));
+  }
+  std::string coloured(std::string_view code, std::string_view text) const {
+    return style_.colours ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+
+  void add_latency(std::vector<std::string>& row, const std::vector<LatencyQuantile>& latency) const {
+    for (const LatencyQuantile& one : latency) row.push_back(time_or(one.all_calls, "none"));
+  }
+
+  void write_callers() {
+    heading("what callers saw");
+    TextTable table;
+    std::vector<std::string> head = {"", "calls", "answered", "rejected", "not sent", "unknown"};
+    if (run_.calls.open > 0) head.emplace_back("open");
+    for (const LatencyQuantile& one : run_.latency)
+      head.push_back(fmt::format("p{:g}", one.quantile.value() * 100));
+    table.add(head);
+    const auto add = [&](const std::string& name, const CallCounts& calls,
+                         const std::vector<LatencyQuantile>& latency) {
+      const std::uint64_t ended = calls.total - calls.open;
+      std::vector<std::string> row = {capped(printable(name)),         format_count(calls.total),
+                                      share_of(calls.answered, ended), share_of(calls.rejected, ended),
+                                      share_of(calls.not_sent, ended), share_of(calls.unknown, ended)};
+      if (run_.calls.open > 0) row.push_back(format_count(calls.open));
+      add_latency(row, latency);
+      table.add(std::move(row));
+    };
+    for (const ClientResult& client : run_.clients) add(client.name, client.calls, client.latency);
+    if (run_.clients.size() > 1) add("all", run_.calls, run_.latency);
+    text_ += table.text(2);
+    const bool any_none =
+        std::ranges::any_of(run_.latency, [](const LatencyQuantile& one) { return !one.all_calls; });
+    if (any_none) line("  none: that share of the calls never got an answer, however long one waits");
+  }
+
+  void write_ledger() {
+    heading("what really happened");
+    const LedgerCounts& ledger = run_.ledger;
+    TextTable table({2});
+    const auto add = [&](std::string_view what, std::uint64_t count) {
+      table.add({std::string(what), format_count(count), share_of(count, ledger.intents)});
+    };
+    add("intents", ledger.intents);
+    add("applied once", ledger.applied_once);
+    add("applied more than once", ledger.duplicates);
+    add("never applied", ledger.lost);
+    add("caller told unknown, applied", ledger.timed_out_applied);
+    add("caller told unknown, not applied", ledger.timed_out_not_applied);
+    if (ledger.failed_applied > 0) add("caller told failed, applied", ledger.failed_applied);
+    table.add({"executions per intent",
+               ledger.intents == 0 ? std::string("none")
+                                   : fmt::format("{:.3g}", static_cast<double>(ledger.executions) /
+                                                               static_cast<double>(ledger.intents)),
+               ""});
+    text_ += table.text(2);
+  }
+
+  void write_load() {
+    heading("load and waste");
+    line(fmt::format("  offered {:.4g} calls/s, {:.3g} attempts a call, goodput {}, wasted work {}",
+                     run_.offered_per_second, run_.attempts_per_call, format_rate(run_.goodput),
+                     format_rate(run_.wasted_work)));
+  }
+
+  void write_links() {
+    TextTable table;
+    table.add({"calls to", "calls", "attempts", "denied", "replied", "rejected", "refused", "reset",
+               "timed out", "false"});
+    for (const LinkResult& link : run_.links) {
+      const auto count = [&](Ending ending) {
+        return format_count(link.endings[static_cast<std::size_t>(ending)]);
+      };
+      table.add({capped(printable(link.name)), format_count(link.calls), format_count(link.attempts),
+                 format_count(link.retries_denied), count(Ending::replied), count(Ending::rejected),
+                 count(Ending::refused), count(Ending::reset), count(Ending::timed_out),
+                 format_count(link.false_timeouts)});
+    }
+    text_ += table.text(2);
+    for (const LinkResult& link : run_.links) {
+      if (link.connect_failures == 0) continue;
+      line(fmt::format("  {}: {} connects failed, the median after {}", printable(link.name),
+                       format_count(link.connect_failures), time_or(link.connect_failure_median, "none")));
+    }
+  }
+
+  void write_services() {
+    TextTable table;
+    table.add({"service", "arrivals", "executed", "full", "expired", "stopped", "failed", "busy", "wasted",
+               "mean wait", "queue"});
+    for (const ServiceResult& service : run_.services) {
+      table.add({capped(printable(service.name)), format_count(service.arrivals),
+                 format_count(service.executions), format_count(service.refused_full),
+                 format_count(service.refused_expired), format_count(service.stopped),
+                 format_count(service.failed), format_rate(service.utilisation),
+                 format_rate(service.wasted_work), time_or(service.wait_mean, "none"),
+                 format_count(service.queue_max)});
+    }
+    text_ += table.text(2);
+  }
+
+  void write_replicas() {
+    if (run_.replicas.size() < 2) return;
+    heading("replicas");
+    TextTable table;
+    table.add({"", "probe", "median", "timed out", "traffic", "rejected", "busy", "queue", "ejected"});
+    for (const ReplicaResult& replica : run_.replicas) {
+      table.add({capped(printable(replica_name(run_, replica))),
+                 replica.probe_ok ? (*replica.probe_ok ? "ok" : "FAILS") : "none",
+                 time_or(replica.median, "none"),
+                 replica.timeout_rate ? format_rate(*replica.timeout_rate) : "none",
+                 format_rate(replica.traffic_share), format_count(replica.rejected),
+                 format_rate(replica.utilisation), format_count(replica.queue_max),
+                 replica.ejected_at ? fmt::format("at {}", format_duration(*replica.ejected_at)) : "no"});
+    }
+    text_ += table.text(2);
+  }
+
+  void write_timeline() {
+    if (run_.timeline.empty()) return;
+    const std::size_t step = (run_.timeline.size() + kTimelineRowsMax - 1) / kTimelineRowsMax;
+    std::vector<TimelineRow> rows;
+    for (std::size_t i = 0; i < run_.timeline.size(); ++i) {
+      const TimelineRow& row = run_.timeline[i];
+      if (i % step == 0) {
+        rows.push_back(row);
+        continue;
+      }
+      TimelineRow& sum = rows.back();
+      sum.offered += row.offered;
+      sum.goodput += row.goodput;
+      sum.timeouts += row.timeouts;
+      sum.retries += row.retries;
+      sum.queue = std::max(sum.queue, row.queue);
+    }
+    std::uint64_t most = 0;
+    for (const TimelineRow& row : rows) most = std::max(most, row.offered);
+    heading(step == 1 ? "second by second: # answered, . offered and not answered"
+                      : fmt::format("every {} seconds: # answered, . offered and not answered", step));
+    TextTable table({1});
+    table.add({"s", "calls that began then", "offered", "answered", "timeouts", "retries", "queue"});
+    for (const TimelineRow& row : rows) {
+      table.add({fmt::format("{:>3}", row.second), bar(row.goodput, row.offered, most),
+                 format_count(row.offered),
+                 row.offered == 0 ? ""
+                                  : fmt::format("{:.0f} %", 100 * static_cast<double>(row.goodput) /
+                                                                static_cast<double>(row.offered)),
+                 format_count(row.timeouts), format_count(row.retries), format_count(row.queue)});
+    }
+    text_ += table.text(2);
+  }
+
+  void write_expectations() {
+    if (report_.cut_short) {
+      line();
+      line("expectations were not judged: the run was cut short");
+      return;
+    }
+    if (report_.expectations.empty()) return;
+    heading("expected");
+    for (const ExpectationResult& one : report_.expectations) {
+      line(fmt::format("  {}  {}: {}", one.held ? coloured("32", "held  ") : coloured("31", "FAILED"),
+                       printable(one.text), one.shown));
+      if (!one.why.empty()) text_ += wrapped(printable(one.why), width_, "          ", "          ");
+    }
+  }
+
+  const SimulationReport& report_;
+  const RunResult& run_;
+  const TextStyle& style_;
+  std::size_t width_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string simulation_text(const SimulationReport& report, const TextStyle& style) {
+  return SimulationWriter(report, style).write();
+}
+
+std::string simulations_text(const std::vector<SeedsReport>& reports, const TextStyle& style) {
+  std::string text;
+  const auto coloured = [&](std::string_view code, std::string_view what) {
+    return style.colours ? fmt::format("\x1b[{}m{}\x1b[0m", code, what) : std::string(what);
+  };
+  for (const SeedsReport& report : reports) {
+    const bool all = report.held == report.runs;
+    text += fmt::format("{}  {}: held on {} of {} seeds ({} to {}), 95 % interval {} to {}\n",
+                        coloured(all ? "32" : "31", all ? "held  " : "FAILED"), printable(report.scenario),
+                        report.held, report.runs, report.seed_first, report.seed_last,
+                        format_rate(report.wilson_low), format_rate(report.wilson_high));
+    if (report.runs < report.seed_last - report.seed_first + 1)
+      text += "  stopped: the seeds that were finished by then, and no more\n";
+    if (reports.size() == 1 && !report.expectations.empty()) {
+      TextTable table({1});
+      table.add({"", "over the seeds", "least", "median", "most"});
+      for (const SeedsReport::Row& row : report.expectations) {
+        table.add({row.held == report.runs ? "" : fmt::format("fails on {}", report.runs - row.held),
+                   printable(row.text), row.low_shown, row.median_shown, row.high_shown});
+      }
+      text += table.text(2);
+    }
+    if (!report.failed_seeds.empty()) {
+      constexpr std::size_t kSeedsShown = 20;
+      std::string seeds;
+      for (std::size_t i = 0; i < std::min(report.failed_seeds.size(), kSeedsShown); ++i)
+        seeds += fmt::format("{}{}", i == 0 ? "" : ", ", report.failed_seeds[i]);
+      if (report.failed_seeds.size() > kSeedsShown) seeds += ", ...";
+      text += fmt::format("  failed seeds: {}\n  to see the first: {}\n", seeds, printable(report.reproduce));
+    }
+  }
+  return text;
+}
+
+}  // namespace overdue
