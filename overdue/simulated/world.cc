@@ -1,0 +1,93 @@
+#include "overdue/simulated/world.h"
+
+#include <algorithm>
+
+namespace overdue::world {
+
+World::World(const Scenario& scenario, const RunOptions& options)
+    : scenario_(scenario), options_(options), traced_(static_cast<bool>(options.trace)) {
+  end_ = Instant{} + std::min(scenario.until, options.until.value_or(scenario.until));
+  second_ends_ = Instant{} + std::chrono::seconds(1);
+  timeline_.emplace_back();
+  set_up_services();
+  set_up_links();
+  set_up_pauses();
+  set_up_clients();
+  set_up_faults();
+}
+
+// The seconds between now and the last event get their rows too.
+void World::turn_second() {
+  while (now_ >= second_ends_) {
+    second_ends_ += std::chrono::seconds(1);
+    timeline_.push_back({.second = static_cast<std::uint32_t>(timeline_.size()), .queue = queued_});
+  }
+}
+
+RunResult World::run() {
+  constexpr std::uint64_t kLookEvery = 4096;
+  EventQueue::Event event{};
+  // Faults, pauses and probes go on for ever; the run is over when nobody is left to notice.
+  while ((open_sources_ > 0 || calls_.used() > 0) && queue_.pop_until(end_, event)) {
+    now_ = event.at;
+    if (now_ >= second_ends_) [[unlikely]]
+      turn_second();
+    handle(event);
+    if (++events_ % kLookEvery == 0 && options_.stop != nullptr && options_.stop->load()) {
+      interrupted_ = true;
+      break;
+    }
+  }
+  return result();
+}
+
+void World::handle(const EventQueue::Event& event) {
+  const std::uint32_t slot = event.slot();
+  // Every event, the order and the numbers of what it is about: one multiplication a word (as in FNV-1a, by
+  // words; the shift brings the high bits down).
+  hash_ = (hash_ ^ static_cast<std::uint64_t>(event.at.time_since_epoch().count())) * 0x9e3779b97f4a7c15U;
+  hash_ = (hash_ ^ (hash_ >> 32) ^ slot) * 0xbf58476d1ce4e5b9U;
+  const std::uint32_t index = slot & kIndexMax;
+  switch (static_cast<Kind>(slot >> kIndexBits)) {
+    case Kind::arrival:
+      return on_arrival(index);
+    case Kind::user:
+      return on_user(index);
+    case Kind::wakeup:
+      return on_wakeup(index, event.ticket);
+    case Kind::connected:
+      return on_connected(index);
+    case Kind::refused:
+      return on_refused(index);
+    case Kind::request:
+      return on_request(index);
+    case Kind::step:
+      return on_step(index, event.ticket);
+    case Kind::reply:
+      return on_reply(index);
+    case Kind::cancellation:
+      return on_cancellation(index);
+    case Kind::check:
+      return on_check(index);
+    case Kind::fault_begins:
+      return on_fault(index, true);
+    case Kind::fault_ends:
+      return on_fault(index, false);
+    case Kind::restart:
+      return restart(index);
+    case Kind::pause:
+      return on_pause(index);
+    case Kind::probe:
+      return on_probe(index);
+  }
+}
+
+}  // namespace overdue::world
+
+namespace overdue {
+
+RunResult run(const Scenario& scenario, const RunOptions& options) {
+  return world::World(scenario, options).run();
+}
+
+}  // namespace overdue

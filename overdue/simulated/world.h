@@ -1,0 +1,211 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "overdue/call/event.h"
+#include "overdue/simulated/event_queue.h"
+#include "overdue/simulated/run.h"
+#include "overdue/simulated/slot_pool.h"
+#include "overdue/simulated/world_parts.h"
+#include "overdue/simulated/world_slots.h"
+
+namespace overdue::world {
+
+// World is one run of a scenario: clients, whose calls are Operations over Dependencies under the scenario's
+// policy; networks between them and the services; and the services' replicas, which know nothing of their
+// callers' patience.
+//
+//     client --start_call--> Operation --StartAttempt--> connect --> request --> queue --> work --> effect
+//        ^------FinishCall-------/ ^-------------------------- reply <----------------------------/
+//
+// Everything that takes time is one event of one queue; what takes none is done at once, except that an
+// answer never comes while its request is still being sent.
+//
+// Memory:  that of what is under way at once, and a row a second.
+// Threads: none. Replay: equal scenario and seed give an equal run.
+class World {
+ public:
+  World(const Scenario& scenario, const RunOptions& options);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  RunResult run();
+
+ private:
+  // What an event in the queue is about; the rest of its slot is the number of that.
+  enum class Kind : std::uint8_t {
+    arrival,       // Source.
+    user,          // User of a closed loop, done thinking.
+    wakeup,        // Call.
+    connected,     // Attempt.
+    refused,       // Attempt: its connection was.
+    request,       // Attempt, whose request arrives.
+    step,          // Attempt, whose present step of work is over.
+    reply,         // Attempt, whose answer arrives.
+    cancellation,  // Attempt.
+    check,         // Attempt: its work looks whether it is cancelled.
+    fault_begins,  // Fault.
+    fault_ends,    // Fault.
+    restart,       // Replica.
+    pause,         // Source of pauses: begins or ends.
+    probe,         // Replica.
+  };
+  static constexpr unsigned kIndexBits = 24;
+  static constexpr std::uint32_t kIndexMax = (std::uint32_t{1} << kIndexBits) - 1;
+
+  EventQueue::Ticket push(Instant at, Kind kind, std::uint32_t index) {
+    return queue_.push(at, (static_cast<std::uint32_t>(kind) << kIndexBits) | index);
+  }
+  void handle(const EventQueue::Event& event);
+
+  // world_setup.cc
+  void set_up_links();
+  void set_up_services();
+  void set_up_pauses();
+  void set_up_clients();
+  void set_up_faults();
+  std::uint32_t add_channel(std::uint32_t link, std::string_view owner);
+  std::uint32_t link_named(std::string_view name) const;
+  std::uint32_t service_named(std::string_view name) const;
+  std::uint32_t service_named_or_none(std::string_view name) const;
+
+  // world_clients.cc
+  void schedule_arrival(Source& source, std::uint32_t index);
+  void on_arrival(std::uint32_t source);
+  void on_user(std::uint32_t user);
+  void begin_clients_call(Source& source, std::uint32_t user);
+  void on_verdict(Call& call, const FinishCall& finish);
+  void fold(const Call& call);
+
+  // world_calls.cc: the caller's side of calls and attempts.
+  struct NewCall {
+    std::uint32_t channel;
+    CallKind kind;
+    std::uint32_t root = kNone;  // None: itself.
+    std::uint32_t parent = kNone;
+    std::uint32_t client = kNone;
+    std::uint32_t user = kNone;
+    std::optional<Instant> deadline = std::nullopt;
+  };
+  void start_call(const NewCall& made);
+  void tell(std::uint32_t index, const Event& event);
+  bool perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left);
+  void set_timer(std::uint32_t index, Call& call);
+  void settle(std::uint32_t call);
+  void on_wakeup(std::uint32_t index, EventQueue::Ticket ticket);
+  bool begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start);
+  void give_up(Call& call, const AbandonAttempt& action, bool caller_left);
+  void end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection);
+  void on_reply(std::uint32_t index);
+  void release_call(std::uint32_t index);
+  void release_attempt(std::uint32_t index);
+  std::uint32_t pick_replica(Channel& channel);
+
+  // world_connections.cc
+  bool acquire_connection(std::uint32_t index, AttemptSlot& attempt);
+  bool connect(std::uint32_t index, AttemptSlot& attempt);
+  void on_connected(std::uint32_t index);
+  void on_refused(std::uint32_t index);
+  void release_connection(Channel& channel, AttemptSlot& attempt, bool kept);
+  void serve_next_waiting(Channel& channel, std::uint32_t replica);
+  void forget_connections(std::uint32_t replica);
+
+  // world_network.cc
+  void send_request(std::uint32_t index);
+  void on_request(std::uint32_t index);
+  void answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once);
+  void send_cancellation(std::uint32_t index);
+  bool lost(WayState& way, Random& random);
+
+  // world_server.cc
+  void arrive(std::uint32_t index);
+  void take_next(std::uint32_t replica);
+  bool begin_work(std::uint32_t index, AttemptSlot& attempt);
+  void step_after(std::uint32_t index, AttemptSlot& attempt, Duration length, Phase phase);
+  void on_step(std::uint32_t index, EventQueue::Ticket ticket);
+  void service_time_over(std::uint32_t index, AttemptSlot& attempt);
+  void take_lock(std::uint32_t index, AttemptSlot& attempt);
+  void leave_lock(ServiceState& service);
+  void begin_calls(std::uint32_t index, AttemptSlot& attempt);
+  void on_callee_verdict(std::uint32_t index, bool answered);
+  void after_calls(std::uint32_t index, AttemptSlot& attempt);
+  void abandon_calls(std::uint32_t index);
+  void commit(std::uint32_t index, AttemptSlot& attempt);
+  void end_work(std::uint32_t index, AttemptSlot& attempt);
+  void end_work_with(std::uint32_t index, Ending ending, std::uint16_t status);
+  void stop_work(std::uint32_t index, AttemptSlot& attempt);
+  bool stored(const AttemptSlot& attempt) const;
+  void on_cancellation(std::uint32_t index);
+  void on_check(std::uint32_t index);
+
+  // world_faults.cc
+  void on_fault(std::uint32_t index, bool begins);
+  void apply(const Fault& fault, std::uint32_t replica, bool begins);
+  void apply(const Fault& fault, LinkState& link, bool begins);
+  void stand_still(std::uint32_t replica, bool begins);
+  void crash(std::uint32_t replica, bool silently);
+  void restart(std::uint32_t replica);
+  void crash_and_restart(std::uint32_t replica, Duration restart_after);
+  const Fault* crash_at(const AttemptSlot& attempt, CrashPoint point) const;
+  bool crash_strikes(const AttemptSlot& attempt, CrashPoint point);
+  void on_pause(std::uint32_t index);
+  void on_probe(std::uint32_t replica);
+
+  // world_result.cc
+  RunResult result();
+  void add_clients(RunResult& result);
+  void add_links(RunResult& result);
+  void add_services(RunResult& result);
+  void add_replicas(RunResult& result);
+
+  // world_trace.cc: only where somebody listens.
+  void trace_call(const Call& call, std::string_view what);
+  void trace_attempt(const AttemptSlot& attempt, std::string_view what);
+  void trace_part(std::string_view part, std::string_view what);
+
+  ServiceState& service_of(const AttemptSlot& attempt) {
+    return services_[replicas_[attempt.replica].service];
+  }
+  Channel& channel_of(const AttemptSlot& attempt) { return channels_[calls_[attempt.call].channel]; }
+  TimelineRow& row() { return timeline_.back(); }
+  void append(Line& line, std::uint32_t index);
+  void prepend(Line& line, std::uint32_t index);
+  std::uint32_t take_first(Line& line);
+  void take_out(Line& line, std::uint32_t index);
+  void turn_second();
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  const bool traced_;
+  Instant now_{};
+  Instant second_ends_{};
+  Instant end_{};
+  EventQueue queue_;
+  SlotPool<Call> calls_;
+  SlotPool<AttemptSlot> attempts_;
+  std::vector<LinkState> links_;
+  std::deque<Bursts> bursts_;
+  std::deque<Channel> channels_;
+  std::vector<ServiceState> services_;
+  std::vector<ReplicaState> replicas_;
+  std::vector<PauseSource> pauses_;
+  std::vector<ClientState> clients_;
+  std::vector<Source> sources_;
+  std::vector<std::uint32_t> client_channels_;
+  std::vector<std::uint32_t> users_;  // The source of each user of a closed loop.
+  std::vector<TimelineRow> timeline_;
+  std::uint32_t open_sources_ = 0;  // That may still begin calls; users, of closed loops.
+  std::uint64_t queued_ = 0;        // In all queues.
+  std::uint64_t calls_made_ = 0;
+  std::uint64_t events_ = 0;
+  std::uint64_t hash_ = 0;
+  bool crashes_drawn_ = false;  // Some fault crashes per request.
+  std::optional<Duration> faults_end_;
+  std::vector<bool> fault_on_;
+  bool interrupted_ = false;
+};
+
+}  // namespace overdue::world

@@ -1,0 +1,245 @@
+#include "overdue/simulated/world.h"
+
+// The caller's side: an Operation is told what happened and this does what it asks for.
+
+namespace overdue::world {
+
+void World::start_call(const NewCall& made) {
+  const std::uint32_t index = calls_.take();
+  OVERDUE_CHECK(index <= kIndexMax);
+  Call& call = calls_[index];
+  Channel& channel = channels_[made.channel];
+  call.operation.emplace(channel.dependency, made.kind, channel.random.next());
+  call.wakeup_at.reset();
+  call.started = now_;
+  call.remembered = 0;
+  call.channel = made.channel;
+  call.parent = made.parent;
+  call.attempt = kNone;
+  call.references = 1;  // Ours, until the end of this function.
+  call.executions = 0;
+  call.second = row().second;
+  call.client = made.client;
+  call.user = made.user;
+  call.kind = made.kind;
+  call.outcome = Outcome::open;
+  call.in_use = true;
+  if (made.root == kNone) {
+    call.root = index;
+    call.key = ++calls_made_;
+  } else {
+    call.root = made.root;
+    call.key = calls_[made.root].key;
+    ++calls_[made.root].references;
+  }
+  if (traced_) [[unlikely]]
+    trace_call(call, "begins");
+  tell(index, CallStarted{made.deadline});
+  release_call(index);
+}
+
+// Tells the operation, does what it asks for, and sets the timer. The call stays in use meanwhile.
+void World::tell(std::uint32_t index, const Event& event) {
+  Call& call = calls_[index];
+  ++call.references;
+  if (perform(index, call, call.operation->handle(now_, event), std::holds_alternative<CallerLeft>(event))) {
+    // Connected at once. Nothing is sent of an attempt that is abandoned on hearing so.
+    const std::uint32_t attempt = call.attempt;
+    const AttemptConnected connected{attempts_[attempt].number};
+    const bool further = perform(index, call, call.operation->handle(now_, connected), false);
+    OVERDUE_CHECK(!further || call.attempt != attempt);
+    if (attempts_[attempt].awaited && attempts_[attempt].number == connected.attempt) send_request(attempt);
+  }
+  set_timer(index, call);
+  release_call(index);
+}
+
+// True where an attempt was begun that is connected already.
+bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left) {
+  const StartAttempt* start = nullptr;
+  for (const Action& action : actions) {
+    if (const auto* begun = std::get_if<StartAttempt>(&action)) {
+      start = begun;
+    } else if (const auto* abandoned = std::get_if<AbandonAttempt>(&action)) {
+      // Begun and abandoned in one breath: it was never there.
+      if (start != nullptr && start->attempt == abandoned->attempt) {
+        start = nullptr;
+      } else {
+        give_up(call, *abandoned, caller_left);
+      }
+    } else if (const auto* finish = std::get_if<FinishCall>(&action)) {
+      on_verdict(call, *finish);
+      if (call.parent != kNone) on_callee_verdict(call.parent, call.outcome == Outcome::answered);
+    }
+  }
+  return start != nullptr && begin_attempt(index, call, *start);
+}
+
+void World::set_timer(std::uint32_t index, Call& call) {
+  call.wakeup_at = call.operation->next_wakeup();
+  if (!call.wakeup_at || (call.timer != 0 && call.timer_at <= *call.wakeup_at)) return;
+  call.timer_at = *call.wakeup_at;
+  call.timer = push(std::max(call.timer_at, now_), Kind::wakeup, index);
+}
+
+void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
+  Call& call = calls_[index];
+  if (call.timer != ticket) return;
+  call.timer = 0;
+  if (!call.wakeup_at) return;
+  if (*call.wakeup_at > now_) {
+    call.timer_at = *call.wakeup_at;
+    call.timer = push(call.timer_at, Kind::wakeup, index);
+    return;
+  }
+  tell(index, WakeupReached{});
+}
+
+std::uint32_t World::pick_replica(Channel& channel) {
+  const auto count = static_cast<std::uint32_t>(channel.in_flight.size());
+  if (count == 1) return 0;
+  switch (links_[channel.link].link->balance) {
+    case Balance::round_robin:
+      return channel.turn++ % count;
+    case Balance::random:
+      return static_cast<std::uint32_t>(channel.random.below(count));
+    case Balance::least_loaded_of_two: {
+      // Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing" (2001): of two different ones.
+      const auto one = static_cast<std::uint32_t>(channel.random.below(count));
+      auto other = static_cast<std::uint32_t>(channel.random.below(count - 1));
+      other += other >= one ? 1 : 0;
+      return channel.in_flight[other] < channel.in_flight[one] ? other : one;
+    }
+  }
+  return 0;
+}
+
+bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start) {
+  Channel& channel = channels_[call.channel];
+  LinkState& link = links_[channel.link];
+  const std::uint32_t place = pick_replica(channel);
+  ++channel.in_flight[place];
+  const std::uint32_t slot = attempts_.take();
+  OVERDUE_CHECK(slot <= kIndexMax);
+  AttemptSlot& attempt = attempts_[slot];
+  attempt = AttemptSlot{};
+  attempt.in_use = true;
+  attempt.call = index;
+  attempt.original = slot;
+  attempt.replica = services_[link.service].first_replica + place;
+  attempt.started = now_;
+  attempt.number = start.attempt;
+  attempt.awaited = true;
+  attempt.references = 1;  // Its caller's.
+  if (link.tells_deadlines) attempt.deadline = start.answer_by;
+  ++call.references;
+  call.attempt = slot;
+  TimelineRow& seconds = row();
+  ++seconds.attempts;
+  if (start.attempt > AttemptNumber{1}) ++seconds.retries;
+  ++replicas_[attempt.replica].attempts;
+  return acquire_connection(slot, attempt);
+}
+
+// The caller stops waiting for an attempt.
+void World::give_up(Call& call, const AbandonAttempt& action, bool caller_left) {
+  const std::uint32_t slot = call.attempt;
+  AttemptSlot& attempt = attempts_[slot];
+  OVERDUE_CHECK(slot != kNone && attempt.number == action.attempt && attempt.awaited);
+  if (traced_) [[unlikely]]
+    trace_attempt(attempt, caller_left ? "abandoned" : "timed out");
+  Channel& channel = channels_[call.channel];
+  attempt.watched = action.watch && attempt.connected;
+  attempt.timed_out = attempt.connected && !caller_left;
+  const bool was_connected = attempt.connected;
+  end_attempt(channel, attempt, caller_left ? Ending::abandoned : Ending::timed_out, false);
+  if (was_connected && links_[channel.link].link->cancellation) send_cancellation(slot);
+  release_attempt(slot);
+}
+
+// Counts the end of an attempt and lets go of its connection; its caller's reference stays.
+void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection) {
+  LinkState& link = links_[channel.link];
+  ReplicaState& replica = replicas_[attempt.replica];
+  attempt.awaited = false;
+  ++replica.ended;
+  --channel.in_flight[attempt.replica - services_[link.service].first_replica];
+  switch (ending) {
+    case Ending::replied:
+      replica.replies.add(now_ - attempt.started);
+      break;
+    case Ending::rejected:
+      ++replica.rejected;
+      break;
+    case Ending::timed_out:
+      ++replica.timeouts;
+      ++row().timeouts;
+      break;
+    default:
+      break;
+  }
+  if (ending == Ending::refused || (!attempt.connected && ending != Ending::abandoned)) {
+    link.connect_failures.add(now_ - attempt.started);
+    ++link.connect_failure_count;
+  }
+  if (attempt.has_connection || attempt.in_pool_queue) release_connection(channel, attempt, keeps_connection);
+}
+
+// A limit that passes at the very moment of an event comes before it, in the operation as in its world.
+void World::settle(std::uint32_t call) {
+  const std::optional<Instant>& wakeup_at = calls_[call].wakeup_at;
+  if (wakeup_at && *wakeup_at <= now_) tell(call, WakeupReached{});
+}
+
+void World::on_reply(std::uint32_t index) {
+  const AttemptSlot& copy = attempts_[index];
+  AttemptSlot& attempt = attempts_[copy.original];
+  const std::uint32_t call = attempt.call;
+  settle(call);
+  const AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
+  if (attempt.timed_out && copy.answer == Ending::replied) {
+    attempt.timed_out = false;
+    ++links_[channels_[calls_[call].channel].link].false_timeouts;
+  }
+  if (attempt.awaited) {
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, copy.answer == Ending::replied ? "answered"
+                             : copy.answer == Ending::reset ? "reset"
+                                                            : "rejected");
+    const bool kept = copy.answer == Ending::replied || copy.answer == Ending::rejected;
+    AttemptEnded told = ended;
+    if (attempt.deadline && kept) told.server_time = copy.server_time;
+    end_attempt(channels_[calls_[call].channel], attempt, copy.answer, kept);
+    tell(call, told);
+    release_attempt(copy.original);  // Its caller's.
+  } else if (attempt.watched) {
+    attempt.watched = false;
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, "answered late");
+    tell(call, ended);
+  }
+  release_attempt(index);
+}
+
+void World::release_attempt(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  if (--attempt.references > 0) return;
+  attempt.in_use = false;
+  const std::uint32_t call = attempt.call;
+  if (attempt.original != index) release_attempt(attempt.original);
+  attempts_.give_back(index);
+  release_call(call);
+}
+
+void World::release_call(std::uint32_t index) {
+  Call& call = calls_[index];
+  if (--call.references > 0 || !call.operation->finished()) return;
+  if (call.client != kNone) fold(call);
+  call.in_use = false;
+  call.wakeup_at.reset();
+  const std::uint32_t root = call.root;
+  calls_.give_back(index);
+  if (root != index) release_call(root);
+}
+
+}  // namespace overdue::world

@@ -1,0 +1,196 @@
+#include "overdue/simulated/world.h"
+
+// Connections: kept in a pool, made for the attempt, or always there.
+
+namespace overdue::world {
+
+// True where the attempt is connected at once.
+bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
+  Channel& channel = channel_of(attempt);
+  const LinkState& link = links_[channel.link];
+  if (!link.link->pool) return connect(index, attempt);
+  const Pool& pool = *link.link->pool;
+  Connections& connections = channel.connections[attempt.replica - services_[link.service].first_replica];
+  if (!connections.idle.empty()) {
+    if (!pool.idle_max || now_ - connections.idle.back() <= *pool.idle_max) {
+      connections.idle.pop_back();
+      attempt.has_connection = true;
+      attempt.connected = true;
+      return true;
+    }
+    // The latest has been idle for too long, so all have.
+    connections.open -= static_cast<std::uint32_t>(connections.idle.size());
+    connections.idle.clear();
+  }
+  if (connections.open < pool.connections_max) {
+    ++connections.open;
+    attempt.has_connection = true;
+    return connect(index, attempt);
+  }
+  ++attempt.references;
+  if (pool.waiting_max && connections.waiting.length >= *pool.waiting_max) {
+    push(now_, Kind::refused, index);
+    return false;
+  }
+  attempt.in_pool_queue = true;
+  append(connections.waiting, index);
+  return false;
+}
+
+// True where the attempt is connected at once.
+bool World::connect(std::uint32_t index, AttemptSlot& attempt) {
+  Channel& channel = channel_of(attempt);
+  LinkState& link = links_[channel.link];
+  const ReplicaState& replica = replicas_[attempt.replica];
+  const auto& phase = link.network->connect;
+  if (!phase && (replica.up || replica.dead)) {
+    attempt.connected = true;
+    return true;
+  }
+  const Duration round_trip = link.request.delay.draw(channel.random) + link.reply.delay.draw(channel.random);
+  bool refused = !replica.up;
+  if (phase) {
+    const double drawn = channel.random.uniform();
+    const double swallowed = phase->swallowed.value();
+    // Nothing comes back: only the caller's own limit ends it.
+    if (replica.dead || link.request.partitions > 0 || link.reply.partitions > 0 || drawn < swallowed) {
+      return false;
+    }
+    refused = refused || drawn < swallowed + phase->refused.value();
+  }
+  ++attempt.references;
+  push(now_ + round_trip, refused ? Kind::refused : Kind::connected, index);
+  return false;
+}
+
+void World::on_connected(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  settle(attempt.call);
+  if (attempt.awaited) {
+    attempt.connected = true;
+    tell(attempt.call, AttemptConnected{attempt.number});
+    if (attempt.awaited) send_request(index);
+  }
+  release_attempt(index);
+}
+
+void World::on_refused(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  settle(attempt.call);
+  if (attempt.awaited) {
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, "refused");
+    end_attempt(channel_of(attempt), attempt, Ending::refused, false);
+    tell(attempt.call,
+         AttemptEnded{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true});
+    release_attempt(index);  // Its caller's.
+  }
+  release_attempt(index);
+}
+
+void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept) {
+  LinkState& link = links_[channel.link];
+  const std::uint32_t place = attempt.replica - services_[link.service].first_replica;
+  Connections& connections = channel.connections[place];
+  if (attempt.in_pool_queue) {
+    // Its place in the line is passed over when it comes up.
+    attempt.in_pool_queue = false;
+    link.pool_wait += now_ - attempt.started;
+    return;
+  }
+  attempt.has_connection = false;
+  if (kept && replicas_[attempt.replica].up) {
+    connections.idle.push_back(now_);
+  } else {
+    --connections.open;
+  }
+  serve_next_waiting(channel, place);
+}
+
+void World::serve_next_waiting(Channel& channel, std::uint32_t place) {
+  LinkState& link = links_[channel.link];
+  Connections& connections = channel.connections[place];
+  while (connections.waiting.length > 0) {
+    const std::uint32_t index = connections.waiting.first;
+    AttemptSlot& attempt = attempts_[index];
+    if (!attempt.in_pool_queue) {
+      take_first(connections.waiting);
+      release_attempt(index);
+      continue;
+    }
+    const bool idle = !connections.idle.empty();
+    if (!idle && connections.open >= link.link->pool->connections_max) return;
+    take_first(connections.waiting);
+    attempt.in_pool_queue = false;
+    attempt.has_connection = true;
+    link.pool_wait += now_ - attempt.started;
+    // Through the queue, so that one call is not told of anything while another is.
+    if (idle) {
+      connections.idle.pop_back();
+      push(now_, Kind::connected, index);  // With the line's reference.
+    } else {
+      ++connections.open;
+      if (connect(index, attempt)) {
+        attempt.connected = false;
+        push(now_, Kind::connected, index);
+      } else {
+        release_attempt(index);
+      }
+    }
+  }
+}
+
+// Those that nobody uses, to a replica that is gone.
+void World::forget_connections(std::uint32_t replica) {
+  for (Channel& channel : channels_) {
+    const LinkState& link = links_[channel.link];
+    if (link.service != replicas_[replica].service) continue;
+    Connections& connections = channel.connections[replica - services_[link.service].first_replica];
+    connections.open -= static_cast<std::uint32_t>(connections.idle.size());
+    connections.idle.clear();
+  }
+}
+
+void World::append(Line& line, std::uint32_t index) {
+  attempts_[index].next = kNone;
+  (line.length == 0 ? line.first : attempts_[line.last].next) = index;
+  line.last = index;
+  ++line.length;
+}
+
+void World::prepend(Line& line, std::uint32_t index) {
+  attempts_[index].next = line.first;
+  if (line.length == 0) {
+    attempts_[index].next = kNone;
+    line.last = index;
+  }
+  line.first = index;
+  ++line.length;
+}
+
+// Requires: somebody waits.
+std::uint32_t World::take_first(Line& line) {
+  const std::uint32_t index = line.first;
+  line.first = attempts_[index].next;
+  --line.length;
+  return index;
+}
+
+// From the middle; nothing where it is not in the line.
+void World::take_out(Line& line, std::uint32_t index) {
+  std::uint32_t before = kNone;
+  std::uint32_t at = line.first;
+  for (std::uint32_t i = 0; i < line.length; ++i) {
+    const std::uint32_t next = attempts_[at].next;
+    if (at == index) {
+      (before == kNone ? line.first : attempts_[before].next) = next;
+      if (line.last == index) line.last = before;
+      --line.length;
+      return;
+    }
+    before = at;
+    at = next;
+  }
+}
+
+}  // namespace overdue::world

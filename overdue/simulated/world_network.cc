@@ -1,0 +1,93 @@
+#include "overdue/simulated/world.h"
+
+// Messages: what a network does to them, one direction at a time.
+
+namespace overdue::world {
+
+bool World::lost(WayState& way, Random& random) {
+  if (way.partitions > 0) return true;
+  double kept = 1 - (way.bursts != nullptr && way.bursts->bad_at(now_) ? way.burst_loss : way.loss);
+  for (const double loss : way.fault_losses) kept *= 1 - loss;
+  return kept < 1 && random.uniform() >= kept;
+}
+
+void World::send_request(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  Channel& channel = channel_of(attempt);
+  LinkState& link = links_[channel.link];
+  WayState& way = link.request;
+  std::optional<Duration> allowance;
+  if (attempt.deadline) {
+    allowance = channel.dependency.allowance_for_next_hop(now_, *attempt.deadline);
+    if (!allowance) return;  // No time is left: the limit ends it.
+  }
+  if (way.instant) {
+    if (allowance) attempt.deadline = now_ + *allowance;
+    ++attempt.references;
+    return arrive(index);
+  }
+  if (traced_) [[unlikely]]
+    trace_attempt(attempt, "sent");
+  if (lost(way, channel.random)) {
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, "request lost");
+    return;
+  }
+  const Instant arrives = now_ + way.delay.draw(channel.random);
+  // A deadline travels as what is left: by the server's clock it counts from the arrival.
+  if (allowance) attempt.deadline = arrives + *allowance;
+  ++attempt.references;
+  push(arrives, Kind::request, index);
+  if (way.duplication > 0 && channel.random.uniform() < way.duplication) {
+    const std::uint32_t copy = attempts_.take();
+    attempts_[copy] = attempt;
+    attempts_[copy].references = 1;
+    attempts_[copy].awaited = false;
+    attempts_[copy].has_connection = false;
+    ++attempt.references;
+    ++calls_[attempt.call].references;
+    push(now_ + way.delay.draw(channel.random), Kind::request, copy);
+  }
+}
+
+void World::on_request(std::uint32_t index) { arrive(index); }
+
+// Sends an answer to one copy of a request; the server's reference goes with it. `at_once`: it may be heard
+// before this returns, where the way takes no time.
+void World::answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once) {
+  AttemptSlot& copy = attempts_[index];
+  Channel& channel = channel_of(copy);
+  WayState& way = links_[channel.link].reply;
+  copy.answer = ending;
+  copy.status = status;
+  copy.phase = Phase::away;
+  copy.server_time = now_ - copy.arrived;
+  if (way.instant) {
+    if (at_once) {
+      on_reply(index);
+    } else {
+      push(now_, Kind::reply, index);
+    }
+    return;
+  }
+  if (lost(way, channel.random)) {
+    if (traced_) [[unlikely]]
+      trace_attempt(copy, "reply lost");
+    return release_attempt(index);
+  }
+  push(now_ + way.delay.draw(channel.random), Kind::reply, index);
+  if (way.duplication > 0 && channel.random.uniform() < way.duplication) {
+    ++copy.references;
+    push(now_ + way.delay.draw(channel.random), Kind::reply, index);
+  }
+}
+
+void World::send_cancellation(std::uint32_t index) {
+  Channel& channel = channel_of(attempts_[index]);
+  WayState& way = links_[channel.link].request;
+  if (lost(way, channel.random)) return;
+  ++attempts_[index].references;
+  push(now_ + way.delay.draw(channel.random), Kind::cancellation, index);
+}
+
+}  // namespace overdue::world

@@ -1,0 +1,190 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overdue/base/random.h"
+#include "overdue/base/time.h"
+#include "overdue/call/dependency.h"
+#include "overdue/latency/duration_draw.h"
+#include "overdue/latency/histogram.h"
+#include "overdue/simulated/rate_curve.h"
+#include "overdue/simulated/run_result.h"
+#include "overdue/simulated/scenario.h"
+#include "overdue/simulated/world_slots.h"
+
+// What a world is built of: the scenario's parts with their state, their random streams and their counts.
+
+namespace overdue::world {
+
+// Attempts that wait in line.
+struct Line {
+  std::uint32_t first = kNone;
+  std::uint32_t last = kNone;
+  std::uint32_t length = 0;
+};
+
+// Good and bad times of one direction of a network, alternating; looked at when a message is sent.
+struct Bursts {
+  Random random;
+  double good_mean_ns;
+  double bad_mean_ns;
+  bool bad = false;
+  Instant until{};
+
+  bool bad_at(Instant now) {
+    while (until <= now) {
+      bad = until != Instant{} && !bad;
+      const double mean = bad ? bad_mean_ns : good_mean_ns;
+      until += Duration(1 + static_cast<std::int64_t>(mean * standard_exponential(random)));
+    }
+    return bad;
+  }
+};
+
+// One direction of a link.
+struct WayState {
+  DurationDraw delay;
+  double loss = 0;
+  double duplication = 0;
+  double burst_loss = 0;
+  Bursts* bursts = nullptr;  // The network's.
+  std::uint32_t partitions = 0;
+  std::vector<double> fault_losses;
+  bool instant = false;  // is_instant(), at hand.
+
+  // Nothing happens to a message now, and it takes no time.
+  bool is_instant() const {
+    return delay.always_zero() && loss == 0 && duplication == 0 && bursts == nullptr && partitions == 0 &&
+           fault_losses.empty();
+  }
+};
+
+struct LinkState {
+  const Link* link = nullptr;
+  const Network* network = nullptr;
+  std::uint32_t service = kNone;
+  WayState request;
+  WayState reply;
+  bool tells_deadlines = false;  // The service has a use for them.
+  std::uint64_t answered = 0;
+  std::uint64_t false_timeouts = 0;
+  LatencyHistogram connect_failures;
+  std::uint64_t connect_failure_count = 0;
+  Duration pool_wait{};
+};
+
+// A caller's connections to one replica.
+struct Connections {
+  std::uint32_t open = 0;     // In use, idle or being made.
+  std::vector<Instant> idle;  // Since when; the latest last.
+  Line waiting;
+};
+
+// One process that calls over one link: its Dependency, and what it knows of the replicas.
+struct Channel {
+  Channel(const CallPolicy& policy, std::uint64_t seed, std::uint64_t entity, std::size_t replicas)
+      : dependency(policy, Instant{}), random(seed, entity), in_flight(replicas), connections(replicas) {}
+
+  Dependency dependency;
+  Random random;
+  std::uint32_t link = kNone;
+  std::uint32_t turn = 0;  // Round robin.
+  std::vector<std::uint32_t> in_flight;
+  std::vector<Connections> connections;
+};
+
+// Time that stood still, for work that is to go on afterwards.
+struct Standstill {
+  std::uint32_t causes = 0;
+  Instant since{};
+  Duration before{};
+  Duration total(Instant now) const { return causes > 0 ? before + (now - since) : before; }
+};
+
+struct ReplicaState {
+  std::uint32_t service = kNone;
+  std::string name;
+  Random random{0};
+  std::uint32_t workers = kNone;  // kNone: without bound.
+  std::uint32_t busy = 0;
+  Line queue;
+  bool up = true;
+  bool dead = false;
+  std::uint32_t broken = 0;  // Half-broken by so many faults.
+  double slow = 1;
+  Standstill standstill;
+  std::vector<std::uint32_t> stalled;   // Attempts whose step ended while the replica stood still.
+  std::uint32_t pause = kNone;          // Its source of pauses.
+  std::vector<std::uint32_t> channels;  // For each link its service calls, in LinkState's order; kNone.
+
+  LatencyHistogram replies;
+  std::uint64_t attempts = 0;
+  std::uint64_t ended = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t rejected = 0;
+  std::uint32_t queue_max = 0;
+  Duration busy_time{};
+  std::uint64_t probes = 0;
+  std::uint64_t probes_passed = 0;
+  bool probe_ok = false;
+};
+
+// Spells of one replica or of all of a service's.
+struct PauseSource {
+  Random random{0};
+  std::uint32_t service = kNone;
+  std::uint32_t replica = kNone;  // kNone: all.
+  Duration mean_gap{};
+  DurationDraw lasts;
+  DurationDraw service_time;  // In a spell, where it does not stand still.
+  bool stands_still = true;
+  bool on = false;
+};
+
+struct ServiceState {
+  const Service* service = nullptr;
+  std::uint32_t first_replica = 0;
+  DurationDraw service_time;
+  DurationDraw lock_hold;
+  DurationDraw commit_to_reply;
+  Line lock_waiting;
+  std::uint32_t lock_holder = kNone;
+  std::vector<std::vector<std::uint32_t>> calls;  // Links, group after group.
+  Random probe_random{0};
+  ServiceResult result;
+  LatencyHistogram waits;
+  std::uint64_t waited = 0;
+  Duration wait{};
+  Duration response{};
+  std::uint64_t finished = 0;
+  Duration busy_time{};
+  Duration wasted_time{};
+  std::uint32_t queue = 0;
+};
+
+// One process of a client, or all users of one.
+struct Source {
+  Random random{0};
+  std::uint32_t client = kNone;
+  std::uint32_t channel = kNone;
+  std::size_t next = 0;  // Recorded arrivals.
+  bool done = false;
+};
+
+struct ClientState {
+  const Client* client = nullptr;
+  std::uint32_t ledger_service = kNone;
+  Instant from{};
+  Instant to{};
+  RateCurve rate;
+  DurationDraw think;
+  std::vector<std::uint32_t> sources;
+  ClientResult result;
+  LatencyHistogram answered;
+  Duration answered_sum{};
+};
+
+}  // namespace overdue::world

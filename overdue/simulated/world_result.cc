@@ -1,0 +1,220 @@
+#include <array>
+
+#include "overdue/simulated/world.h"
+
+// What the run yields, from the counts that its parts kept.
+
+namespace overdue::world {
+namespace {
+
+constexpr std::array kQuantiles = {0.5, 0.9, 0.95, 0.99, 0.999};
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double share(Duration part, Duration whole) {
+  return share(static_cast<double>(part.count()), static_cast<double>(whole.count()));
+}
+
+std::optional<Duration> mean(Duration sum, std::uint64_t count) {
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<std::int64_t>(count);
+}
+
+std::optional<Duration> value_at(const LatencyHistogram& values, Quantile q) {
+  if (values.empty()) return std::nullopt;
+  return values.value_at(q);
+}
+
+// The quantile of the answered at which the given rank lies. Requires: 1 <= rank <= count.
+Quantile quantile_of_rank(std::uint64_t rank, std::uint64_t count) {
+  __extension__ using Wide = unsigned __int128;
+  return Quantile::from_parts(static_cast<std::int64_t>(
+      static_cast<Wide>(rank) * static_cast<std::uint64_t>(Quantile::kScale) / count));
+}
+
+std::vector<LatencyQuantile> latencies(const LatencyHistogram& answered, const CallCounts& calls) {
+  std::vector<LatencyQuantile> quantiles;
+  const std::uint64_t ended = calls.total - calls.open;
+  for (const double q : kQuantiles) {
+    LatencyQuantile& at = quantiles.emplace_back();
+    at.quantile = Quantile(q);
+    at.answered = value_at(answered, at.quantile);
+    if (ended == 0) continue;
+    const std::uint64_t rank = rank_of(at.quantile, ended);
+    if (rank <= calls.answered) at.all_calls = answered.value_at(quantile_of_rank(rank, calls.answered));
+  }
+  return quantiles;
+}
+
+bool is_empty(const TimelineRow& row) {
+  return row.offered + row.goodput + row.rejected + row.unknown + row.attempts + row.timeouts + row.retries +
+             row.executions + row.queue ==
+         0;
+}
+
+void add(CallCounts& sum, const CallCounts& part) {
+  sum.total += part.total;
+  sum.answered += part.answered;
+  sum.rejected += part.rejected;
+  sum.not_sent += part.not_sent;
+  sum.unknown += part.unknown;
+  sum.open += part.open;
+}
+
+void add(LedgerCounts& sum, const LedgerCounts& part) {
+  sum.intents += part.intents;
+  sum.applied_once += part.applied_once;
+  sum.duplicates += part.duplicates;
+  sum.lost += part.lost;
+  sum.timed_out_applied += part.timed_out_applied;
+  sum.timed_out_not_applied += part.timed_out_not_applied;
+  sum.executions += part.executions;
+  sum.failed_applied += part.failed_applied;
+}
+
+}  // namespace
+
+RunResult World::result() {
+  RunResult result;
+  // Until the end where there was still something to do, and not past it.
+  const bool cut = !interrupted_ && (open_sources_ > 0 || calls_.used() > 0);
+  if (cut) now_ = end_;
+  if (now_ >= second_ends_) turn_second();
+  result.scenario = scenario_.name;
+  result.seed = options_.seed;
+  result.events = events_;
+  result.ended_at = now_ - Instant{};
+  result.interrupted = interrupted_;
+  result.faults_end = faults_end_;
+  for (std::uint32_t i = 0; i < calls_.made(); ++i) {
+    const Call& call = calls_[i];
+    if (call.in_use && call.client != kNone) fold(call);
+  }
+  add_services(result);
+  add_links(result);
+  add_replicas(result);
+  add_clients(result);
+  result.timeline = timeline_;
+  while (!result.timeline.empty() && is_empty(result.timeline.back())) result.timeline.pop_back();
+  result.hash = hash_ ^ (hash_ >> 32);
+  return result;
+}
+
+void World::add_clients(RunResult& result) {
+  LatencyHistogram answered;
+  Duration answered_sum{};
+  std::uint64_t attempts = 0;
+  for (ClientState& client : clients_) {
+    CallCounts& calls = client.result.calls;
+    calls.open = calls.total - calls.answered - calls.rejected - calls.not_sent - calls.unknown;
+    client.result.latency = latencies(client.answered, calls);
+    client.result.latency_mean = mean(client.answered_sum, calls.answered);
+    answered.merge(client.answered);
+    answered_sum += client.answered_sum;
+    add(result.calls, calls);
+    add(result.ledger, client.result.ledger);
+    result.clients.push_back(client.result);
+  }
+  for (const std::uint32_t channel : client_channels_) {
+    const DependencyCounts& counts = channels_[channel].dependency.counts();
+    attempts += counts.calls + counts.retries;
+  }
+  result.latency = latencies(answered, result.calls);
+  result.latency_mean = mean(answered_sum, result.calls.answered);
+  const auto total = static_cast<double>(result.calls.total);
+  const Duration offered_for = std::min(scenario_.duration, end_ - Instant{});
+  result.offered_per_second = share(total, std::chrono::duration<double>(offered_for).count());
+  result.attempts_per_call = share(static_cast<double>(attempts), total);
+  result.goodput = share(static_cast<double>(result.calls.answered),
+                         static_cast<double>(result.calls.total - result.calls.open));
+}
+
+void World::add_links(RunResult& result) {
+  for (const LinkState& link : links_) {
+    LinkResult& row = result.links.emplace_back();
+    row.name = link.link->name;
+    row.answered = link.answered;
+    row.false_timeouts = link.false_timeouts;
+    row.connect_failures = link.connect_failure_count;
+    row.connect_failure_median = value_at(link.connect_failures, Quantile(0.5));
+  }
+  for (const Channel& channel : channels_) {
+    LinkResult& row = result.links[channel.link];
+    const DependencyCounts& counts = channel.dependency.counts();
+    row.calls += counts.calls;
+    row.retries += counts.retries;
+    row.retries_denied += counts.retries_denied;
+    for (std::size_t i = 0; i < kEndingCount; ++i) row.endings[i] += counts.endings[i];
+  }
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    LinkResult& row = result.links[i];
+    row.attempts = row.calls + row.retries;
+    if (links_[i].link->pool) row.pool_wait_mean = mean(links_[i].pool_wait, row.attempts);
+  }
+}
+
+// Work under way at the end counts as far as it has come.
+void World::add_services(RunResult& result) {
+  for (std::uint32_t i = 0; i < attempts_.made(); ++i) {
+    const AttemptSlot& attempt = attempts_[i];
+    if (!attempt.in_use || attempt.phase == Phase::away || attempt.phase == Phase::queued) continue;
+    const Duration spent = now_ - attempt.begun;
+    ServiceState& service = service_of(attempt);
+    service.busy_time += spent;
+    replicas_[attempt.replica].busy_time += spent;
+    if (!attempts_[attempt.original].awaited) service.wasted_time += spent;
+  }
+  Duration busy{};
+  Duration wasted{};
+  std::uint64_t intents = 0;
+  for (const ClientState& client : clients_) intents += client.result.ledger.intents;
+  for (ServiceState& service : services_) {
+    ServiceResult& row = service.result;
+    const auto replicas = static_cast<std::int64_t>(service.service->replicas.size());
+    if (service.service->workers) {
+      row.utilisation = share(service.busy_time, (now_ - Instant{}) * replicas * *service.service->workers);
+    }
+    row.wasted_work = share(service.wasted_time, service.busy_time);
+    row.executions_per_intent = share(static_cast<double>(row.executions), static_cast<double>(intents));
+    row.wait_probability = share(static_cast<double>(service.waited), static_cast<double>(row.started));
+    row.wait_mean = mean(service.wait, row.started);
+    row.wait_p99 = value_at(service.waits, Quantile(0.99));
+    row.response_mean = mean(service.response, service.finished);
+    busy += service.busy_time;
+    wasted += service.wasted_time;
+    result.services.push_back(row);
+  }
+  result.wasted_work = share(wasted, busy);
+}
+
+void World::add_replicas(RunResult& result) {
+  for (const ReplicaState& replica : replicas_) {
+    const ServiceState& service = services_[replica.service];
+    std::uint64_t attempts = 0;
+    for (const ReplicaState& other : replicas_) {
+      if (other.service == replica.service) attempts += other.attempts;
+    }
+    ReplicaResult& row = result.replicas.emplace_back();
+    row.service = service.service->name;
+    row.name = replica.name;
+    if (replica.probes > 0) {
+      row.probe_ok = replica.probe_ok;
+      row.probe_pass_rate =
+          share(static_cast<double>(replica.probes_passed), static_cast<double>(replica.probes));
+    }
+    row.median = value_at(replica.replies, Quantile(0.5));
+    if (replica.ended > 0) {
+      row.timeout_rate = share(static_cast<double>(replica.timeouts), static_cast<double>(replica.ended));
+    }
+    row.traffic_share = share(static_cast<double>(replica.attempts), static_cast<double>(attempts));
+    row.attempts = replica.attempts;
+    row.rejected = replica.rejected;
+    if (service.service->workers) {
+      row.utilisation =
+          share(replica.busy_time, (now_ - Instant{}) * static_cast<std::int64_t>(*service.service->workers));
+    }
+    row.queue_max = replica.queue_max;
+  }
+}
+
+}  // namespace overdue::world

@@ -1,0 +1,320 @@
+#include "overdue/call/deadline.h"
+#include "overdue/simulated/world.h"
+
+// The server's side: queue, workers, work, effect, reply. It does not know whether its caller still waits.
+
+namespace overdue::world {
+namespace {
+
+constexpr std::uint16_t kDone = 200;
+constexpr std::uint16_t kWorkFailed = 500;
+constexpr std::uint16_t kCalleeFailed = 502;
+constexpr std::uint16_t kQueueFull = 503;
+constexpr std::uint16_t kExpired = 504;
+
+}  // namespace
+
+// Its reference came with the message.
+void World::arrive(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  ReplicaState& replica = replicas_[attempt.replica];
+  if (!replica.up) [[unlikely]] {
+    if (replica.dead) return release_attempt(index);
+    return answer(index, Ending::reset, 0, false);
+  }
+  attempt.arrived = now_;
+  ServiceState& service = services_[replica.service];
+  ++service.result.arrivals;
+  if (traced_) [[unlikely]]
+    trace_attempt(attempt, "arrived");
+  if (replica.busy < replica.workers && replica.standstill.causes == 0 && replica.queue.length == 0) {
+    begin_work(index, attempt);
+    return;
+  }
+  const Service& said = *service.service;
+  if (said.queue_max && replica.queue.length >= *said.queue_max) {
+    ++service.result.refused_full;
+    if (said.when_full == WhenFull::drop) return release_attempt(index);
+    return answer(index, Ending::rejected, kQueueFull, false);
+  }
+  attempt.phase = Phase::queued;
+  if (said.queue_order == QueueOrder::fifo) {
+    append(replica.queue, index);
+  } else {
+    prepend(replica.queue, index);
+  }
+  replica.queue_max = std::max(replica.queue_max, replica.queue.length);
+  service.result.queue_max = std::max(service.result.queue_max, ++service.queue);
+  ++queued_;
+  row().queue = std::max(row().queue, queued_);
+}
+
+void World::take_next(std::uint32_t number) {
+  ReplicaState& replica = replicas_[number];
+  while (replica.queue.length > 0 && replica.busy < replica.workers && replica.standstill.causes == 0) {
+    const std::uint32_t index = take_first(replica.queue);
+    --services_[replica.service].queue;
+    --queued_;
+    begin_work(index, attempts_[index]);
+  }
+}
+
+bool World::stored(const AttemptSlot& attempt) const {
+  const Call& call = calls_[attempt.call];
+  const Channel& channel = channels_[call.channel];
+  return call.kind == CallKind::keyed_write && (calls_[call.root].remembered >> channel.link & 1) != 0 &&
+         services_[links_[channel.link].service].service->remembers_keys;
+}
+
+// True where it took a worker.
+bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
+  ReplicaState& replica = replicas_[attempt.replica];
+  ServiceState& service = services_[replica.service];
+  const Service& said = *service.service;
+  attempt.phase = Phase::away;
+  if (said.refuses_expired && !ServerGuard(attempt.deadline).try_start(now_)) {
+    ++service.result.refused_expired;
+    answer(index, Ending::rejected, kExpired, false);
+    return false;
+  }
+  if (said.cancel_checks && attempts_[attempt.original].cancelled) {
+    ++service.result.stopped;
+    release_attempt(index);
+    return false;
+  }
+  if (said.remembers_keys && stored(attempt)) {
+    ++service.result.stored_replies;
+    answer(index, Ending::replied, kDone, false);
+    return false;
+  }
+  ++replica.busy;
+  ++service.result.started;
+  attempt.begun = now_;
+  const Duration waited = now_ - attempt.arrived;
+  service.waits.add(waited);
+  service.wait += waited;
+  if (waited > Duration::zero()) ++service.waited;
+  attempt.fails = replica.broken > 0;
+  attempt.group = 0;
+  Duration length = service.service_time.draw(replica.random);
+  if (replica.pause != kNone && pauses_[replica.pause].on && !pauses_[replica.pause].stands_still) {
+    length = pauses_[replica.pause].service_time.draw(replica.random);
+  }
+  if (replica.slow != 1) {
+    length = Duration(static_cast<std::int64_t>(static_cast<double>(length.count()) * replica.slow));
+  }
+  step_after(index, attempt, length, Phase::working);
+  return true;
+}
+
+void World::step_after(std::uint32_t index, AttemptSlot& attempt, Duration length, Phase phase) {
+  attempt.phase = phase;
+  attempt.paused = replicas_[attempt.replica].standstill.total(now_);
+  attempt.step = push(now_ + length, Kind::step, index);
+}
+
+void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
+  AttemptSlot& attempt = attempts_[index];
+  if (attempt.step != ticket) return;  // Stopped, or gone with its process.
+  attempt.step = 0;
+  ReplicaState& replica = replicas_[attempt.replica];
+  // What stood still is still to be done.
+  const Duration missed = replica.standstill.total(now_) - attempt.paused;
+  if (missed > Duration::zero()) [[unlikely]] {
+    if (replica.standstill.causes == 0) return step_after(index, attempt, missed, attempt.phase);
+    attempt.paused = missed;
+    replica.stalled.push_back(index);
+    return;
+  }
+  switch (attempt.phase) {
+    case Phase::working:
+      return service_time_over(index, attempt);
+    case Phase::holding:
+      leave_lock(service_of(attempt));
+      return begin_calls(index, attempt);
+    case Phase::calling:
+      return after_calls(index, attempt);
+    case Phase::replying:
+      return end_work_with(index, Ending::replied, kDone);
+    default:
+      OVERDUE_CHECK(false);
+  }
+}
+
+void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) {
+  ServiceState& service = service_of(attempt);
+  if (attempt.fails) [[unlikely]] {
+    ++service.result.failed;
+    return end_work_with(index, Ending::rejected, kWorkFailed);
+  }
+  const auto& lock = service.service->lock;
+  if (lock && replicas_[attempt.replica].random.uniform() < lock->share.value()) {
+    return take_lock(index, attempt);
+  }
+  begin_calls(index, attempt);
+}
+
+void World::take_lock(std::uint32_t index, AttemptSlot& attempt) {
+  ServiceState& service = service_of(attempt);
+  if (service.lock_holder != kNone) {
+    attempt.phase = Phase::locking;
+    return append(service.lock_waiting, index);
+  }
+  service.lock_holder = index;
+  step_after(index, attempt, service.lock_hold.draw(replicas_[attempt.replica].random), Phase::holding);
+}
+
+void World::leave_lock(ServiceState& service) {
+  service.lock_holder = kNone;
+  if (service.lock_waiting.length == 0) return;
+  const std::uint32_t index = take_first(service.lock_waiting);
+  take_lock(index, attempts_[index]);
+}
+
+// The next group of calls, or the commit after the last.
+void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
+  ServiceState& service = service_of(attempt);
+  if (attempt.group >= service.calls.size()) return commit(index, attempt);
+  const std::vector<std::uint32_t>& group = service.calls[attempt.group];
+  attempt.phase = Phase::calling;
+  attempt.pending = static_cast<std::uint8_t>(group.size());
+  NewCall made{.channel = kNone,
+               .kind = calls_[attempt.call].kind,
+               .root = calls_[attempt.call].root,
+               .parent = index};
+  if (service.service->passes_deadline_on) made.deadline = attempt.deadline;
+  const std::vector<std::uint32_t>& channels = replicas_[attempt.replica].channels;
+  for (const std::uint32_t link : group) {
+    made.channel = channels[link];
+    start_call(made);  // May end at once, and with the last one the work goes on.
+  }
+}
+
+void World::on_callee_verdict(std::uint32_t index, bool answered) {
+  AttemptSlot& attempt = attempts_[index];
+  ReplicaState& replica = replicas_[attempt.replica];
+  if (!answered && !services_[replica.service].service->ignores_failed_calls) attempt.fails = true;
+  if (--attempt.pending > 0) return;
+  if (replica.standstill.causes > 0) {
+    attempt.paused = Duration::zero();
+    replica.stalled.push_back(index);
+    return;
+  }
+  after_calls(index, attempt);
+}
+
+void World::after_calls(std::uint32_t index, AttemptSlot& attempt) {
+  if (attempt.fails) {
+    ++service_of(attempt).result.failed;
+    return end_work_with(index, Ending::rejected, kCalleeFailed);
+  }
+  ++attempt.group;
+  begin_calls(index, attempt);
+}
+
+// Calls made for a piece of work that is no more: their callers have left.
+void World::abandon_calls(std::uint32_t index) {
+  if (attempts_[index].phase != Phase::calling) return;
+  for (std::uint32_t call = 0; call < calls_.made(); ++call) {
+    if (!calls_[call].in_use || calls_[call].parent != index) continue;
+    calls_[call].parent = kNone;
+    if (!calls_[call].operation->finished()) tell(call, CallerLeft{});
+  }
+}
+
+void World::commit(std::uint32_t index, AttemptSlot& attempt) {
+  ServiceState& service = service_of(attempt);
+  const Service& said = *service.service;
+  if (said.refuses_expired) {
+    ServerGuard guard(attempt.deadline);
+    OVERDUE_CHECK(guard.try_start(attempt.begun));
+    if (!guard.try_commit(now_)) {
+      ++service.result.refused_expired;
+      return end_work_with(index, Ending::rejected, kExpired);
+    }
+  }
+  if (crashes_drawn_ && crash_strikes(attempt, CrashPoint::before_effect)) return;
+  if (said.remembers_keys && stored(attempt)) {
+    ++service.result.stored_replies;
+  } else {
+    Call& root = calls_[calls_[attempt.call].root];
+    ++service.result.executions;
+    ++row().executions;
+    if (clients_[root.client].ledger_service == replicas_[attempt.replica].service) ++root.executions;
+    if (said.remembers_keys) root.remembered |= std::uint64_t{1} << channel_of(attempt).link;
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, "executed");
+  }
+  if (crashes_drawn_ && crash_strikes(attempt, CrashPoint::after_effect)) return;
+  if (said.commit_to_reply) {
+    const Duration length = service.commit_to_reply.draw(replicas_[attempt.replica].random);
+    return step_after(index, attempt, length, Phase::replying);
+  }
+  end_work_with(index, Ending::replied, kDone);
+}
+
+// The worker is free again.
+void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
+  ReplicaState& replica = replicas_[attempt.replica];
+  ServiceState& service = services_[replica.service];
+  const Duration spent = now_ - attempt.begun;
+  attempt.step = 0;
+  attempt.phase = Phase::away;
+  --replica.busy;
+  replica.busy_time += spent;
+  service.busy_time += spent;
+  if (!attempts_[attempt.original].awaited) service.wasted_time += spent;
+  service.response += now_ - attempt.arrived;
+  ++service.finished;
+  if (service.lock_holder == index) leave_lock(service);
+}
+
+void World::end_work_with(std::uint32_t index, Ending ending, std::uint16_t status) {
+  AttemptSlot& attempt = attempts_[index];
+  const std::uint32_t replica = attempt.replica;
+  end_work(index, attempt);
+  const Fault* const fault =
+      crashes_drawn_ && status == kDone ? crash_at(attempt, CrashPoint::after_reply) : nullptr;
+  if (fault == nullptr) take_next(replica);
+  answer(index, ending, status, true);
+  if (fault != nullptr) crash_and_restart(replica, fault->restart_after);
+}
+
+void World::on_cancellation(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  attempt.cancelled = true;
+  const auto& checks = service_of(attempt).service->cancel_checks;
+  if (checks && attempt.phase != Phase::away && attempt.phase != Phase::queued) {
+    // At the next whole interval since the work began.
+    const auto passed = (now_ - attempt.begun + *checks - Duration(1)) / *checks;
+    push(attempt.begun + passed * *checks, Kind::check, index);  // With the message's reference.
+  } else {
+    release_attempt(index);
+  }
+}
+
+void World::on_check(std::uint32_t index) {
+  AttemptSlot& attempt = attempts_[index];
+  const Phase phase = attempt.phase;
+  if (phase != Phase::away && phase != Phase::queued && phase != Phase::replying) {
+    ++service_of(attempt).result.stopped;
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, "stopped its work");
+    const std::uint32_t replica = attempt.replica;
+    stop_work(index, attempt);
+    end_work(index, attempt);
+    release_attempt(index);  // The server's.
+    take_next(replica);
+  }
+  release_attempt(index);
+}
+
+// Whatever the work waits for, it waits no longer.
+void World::stop_work(std::uint32_t index, AttemptSlot& attempt) {
+  abandon_calls(index);
+  if (attempt.phase == Phase::locking) take_out(service_of(attempt).lock_waiting, index);
+  std::erase(replicas_[attempt.replica].stalled, index);
+  attempt.step = 0;
+}
+
+}  // namespace overdue::world

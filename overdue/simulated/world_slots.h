@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "overdue/base/attempt.h"
+#include "overdue/base/time.h"
+#include "overdue/call/operation.h"
+#include "overdue/simulated/event_queue.h"
+
+// What lives as long as a call does. Everything refers to everything else by slot.
+
+namespace overdue::world {
+
+inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+// How a call stands for its caller; the classes of CallCounts.
+enum class Outcome : std::uint8_t { open, answered, rejected, not_sent, unknown };
+
+// A call: a client's, or one that a service makes while it works. A client's call is also the record of its
+// intent, and stays until nothing is left in the world that could still have an effect for it.
+struct Call {
+  std::optional<Operation> operation;
+  // One timer a slot, kept when the slot changes hands: one that is due too early looks again and is set
+  // anew, so a call that ends in time leaves nothing in the queue.
+  Instant timer_at{};
+  EventQueue::Ticket timer = 0;      // 0: none in the queue.
+  std::optional<Instant> wakeup_at;  // When the operation wants to be woken.
+  Instant started{};
+  std::uint64_t key = 0;         // Of the intent.
+  std::uint64_t remembered = 0;  // A bit for each link under whose key the effect is stored.
+  std::uint32_t channel = kNone;
+  std::uint32_t root = kNone;     // The client's call this is for; itself where it is that.
+  std::uint32_t parent = kNone;   // The piece of work that waits for it.
+  std::uint32_t attempt = kNone;  // The latest.
+  std::uint32_t references = 0;   // Attempts, calls further on, and whoever is at work on it.
+  std::uint32_t executions = 0;   // At the service that counts.
+  std::uint32_t second = 0;       // In which it began.
+  std::uint32_t client = kNone;
+  std::uint32_t user = kNone;  // Of a closed loop.
+  CallKind kind = CallKind::read;
+  Outcome outcome = Outcome::open;
+  bool in_use = false;
+};
+
+enum class Phase : std::uint8_t {
+  away,      // Not at a server.
+  queued,    // Waits for a worker.
+  working,   // Its service time passes.
+  locking,   // Waits for the lock.
+  holding,   // Has the lock.
+  calling,   // Waits for calls of its own.
+  replying,  // Committed; the reply has not left.
+};
+
+// One attempt as its caller sees it, and one copy of its request as a server does. A message that arrives
+// twice has a second slot, whose `original` is the first.
+struct AttemptSlot {
+  std::uint32_t call = kNone;
+  std::uint32_t original = kNone;
+  std::uint32_t replica = kNone;    // Of all services' replicas.
+  std::uint32_t next = kNone;       // In the queue it waits in.
+  Instant started{};                // By its caller.
+  Instant arrived{};                // At the server.
+  Instant begun{};                  // By a worker.
+  Duration paused{};                // The replica's pauses up to where its present step began.
+  Duration server_time{};           // From its arrival to its answer.
+  EventQueue::Ticket step = 0;      // The event that ends the present step.
+  std::optional<Instant> deadline;  // As told to the server.
+  std::uint32_t references = 0;     // Its caller, messages under way, the server.
+  AttemptNumber number{};
+  std::uint16_t status = 0;  // Of the answer that is on its way.
+  std::uint8_t group = 0;    // Of calls, the one that runs.
+  std::uint8_t pending = 0;  // Calls of it without a verdict.
+  Phase phase = Phase::away;
+  Ending answer = Ending::replied;  // What is on its way.
+  bool awaited : 1 = false;         // Its caller waits for it.
+  bool watched : 1 = false;         // Given up, and a late answer is still heard.
+  bool timed_out : 1 = false;       // Given up by a limit, and no answer has come yet.
+  bool connected : 1 = false;
+  bool in_pool_queue : 1 = false;
+  bool has_connection : 1 = false;  // Of a pool.
+  bool cancelled : 1 = false;       // A cancellation has come.
+  bool fails : 1 = false;           // The work will end in an error.
+  bool in_use : 1 = false;
+};
+
+}  // namespace overdue::world

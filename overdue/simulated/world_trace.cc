@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+
+#include "overdue/simulated/world.h"
+
+// One line an event, for people and for comparing two runs: seconds, who, what.
+
+namespace overdue::world {
+namespace {
+
+std::string at(Instant now) {
+  const std::int64_t ns = now.time_since_epoch().count();
+  return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+}
+
+}  // namespace
+
+void World::trace_call(const Call& call, std::string_view what) {
+  const std::string_view link = links_[channels_[call.channel].link].link->name;
+  const std::string_view client =
+      call.client != kNone ? std::string_view(clients_[call.client].client->name) : "a service";
+  options_.trace(fmt::format("{} intent {} {} calls {}: {}", at(now_), call.key, client, link, what));
+}
+
+void World::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
+  const Call& call = calls_[attempt.call];
+  options_.trace(fmt::format("{} intent {} {} attempt {} at {}: {}", at(now_), call.key,
+                             links_[channels_[call.channel].link].link->name,
+                             static_cast<std::uint32_t>(attempt.number), replicas_[attempt.replica].name,
+                             what));
+}
+
+void World::trace_part(std::string_view part, std::string_view what) {
+  options_.trace(fmt::format("{} {}: {}", at(now_), part, what));
+}
+
+}  // namespace overdue::world
