@@ -26,6 +26,8 @@ struct Backoff {
   // previous retry (base before the first). Draws once from `random` unless jitter is none.
   // Requires: 0 <= base <= cap, retry >= 1. Returns a value in [0, cap].
   Duration delay_before(std::uint32_t retry, Duration before, Random& random) const;
+
+  bool operator==(const Backoff&) const = default;
 };
 
 }  // namespace overdue

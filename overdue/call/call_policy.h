@@ -22,6 +22,8 @@ struct RetryOn {
   bool reset = true;      // The connection broke after sending.
   bool timed_out = true;  // An attempt's own limit passed. The call's deadline is never tried again.
   bool rejected = true;   // nothing_happened, in_flight, or an error in no list.
+
+  bool operator==(const RetryOn&) const = default;
 };
 
 // CallPolicy is what an Operation needs to know of its dependency's policy, as values that fit each other.

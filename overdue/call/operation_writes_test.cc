@@ -57,6 +57,22 @@ TEST(OperationWrites, AWriteWithoutAKeyIsRepeatedOnlyWhileEveryAttemptDidNothing
   EXPECT_EQ(call.reset(53ms, 2), "finish unknown by none, not_safe_to_retry: attempt 2 reset");
 }
 
+TEST(OperationWrites, AConnectionThatBreaksBeforeItIsThereWasNeverSent) {
+  CallPolicyOptions policy = writing();
+  policy.attempts_max = 1;
+  ScriptedCall connecting(policy, CallKind::unkeyed_write);
+  connecting.start();
+  EXPECT_EQ(connecting.reset(2ms, 1), "finish not_applied by never_sent, attempts_spent: attempt 1 reset");
+  ScriptedCall early_answer(policy, CallKind::unkeyed_write);
+  early_answer.start();
+  early_answer.connected(1ms, 1);
+  EXPECT_EQ(
+      early_answer.end(
+          2ms,
+          {.attempt = AttemptNumber{1}, .ending = Ending::rejected, .status = 408, .nothing_written = true}),
+      "finish not_applied by never_sent, attempts_spent: attempt 1 rejected 408");
+}
+
 TEST(OperationWrites, ANaivePolicyRepeatsAWriteThatMayHaveHappened) {
   CallPolicyOptions policy = writing();
   policy.unsafe_retry_without_key = true;

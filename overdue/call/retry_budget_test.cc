@@ -27,10 +27,10 @@ TEST(RetryBudget, FloorGrantsARetryAfterExactlyOneSecond) {
 
 TEST(RetryBudget, AFloorBelowOneASecondIsKeptExactly) {
   auto budget =
-      RetryBudget::create({.retries_per_1000_seconds_min = 250, .retries_saved_max = 1}, kStart).value();
+      RetryBudget::create({.retries_per_1000_seconds_min = 1, .retries_saved_max = 1}, kStart).value();
   ASSERT_TRUE(budget.try_spend_retry(kStart));
-  EXPECT_FALSE(budget.try_spend_retry(kStart + 4s - 1ns));
-  EXPECT_TRUE(budget.try_spend_retry(kStart + 4s));
+  EXPECT_FALSE(budget.try_spend_retry(kStart + 1000s - 1ns));
+  EXPECT_TRUE(budget.try_spend_retry(kStart + 1000s));
 }
 
 TEST(RetryBudget, EveryTenthFirstAttemptSavesOneRetryAndTheTenthIsNotTheNinth) {
@@ -41,6 +41,16 @@ TEST(RetryBudget, EveryTenthFirstAttemptSavesOneRetryAndTheTenthIsNotTheNinth) {
   EXPECT_FALSE(budget.try_spend_retry(kStart));
   budget.on_first_attempt(kStart);
   EXPECT_TRUE(budget.try_spend_retry(kStart));
+}
+
+TEST(RetryBudget, SavesForTenThousandFirstAttemptsToTheLastOfThem) {
+  auto budget =
+      RetryBudget::create({.retries_per_1000_seconds_min = 0, .retries_saved_max = 2'000}, kStart).value();
+  while (budget.try_spend_retry(kStart)) continue;
+  for (int i = 0; i < 9'999; ++i) budget.on_first_attempt(kStart);
+  int granted = 0;
+  while (budget.try_spend_retry(kStart)) ++granted;
+  EXPECT_EQ(granted, 999);
 }
 
 TEST(RetryBudget, SavesNoMoreThanItsBurstHoweverLongNothingFails) {

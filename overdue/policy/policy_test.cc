@@ -41,7 +41,7 @@ TEST(ParsePolicy, ReadsTheTimeoutTableAndTheDependencysOwnKeys) {
   EXPECT_EQ(payments.timeout.accept_false, Probability{0.001});
   EXPECT_EQ(payments.timeout.request, 385ms);
   EXPECT_EQ(payments.timeout.window_max, 6h);
-  EXPECT_EQ(payments.tables_not_read, std::vector<std::string>{"retry"});
+  EXPECT_EQ(payments.retry.attempts, 3U);
 }
 
 TEST(ParsePolicy, ReadsAdaptiveAsAWordAndNotAsATime) {

@@ -6,62 +6,18 @@
 #include <algorithm>
 #include <vector>
 
-#include "overdue/base/quantity.h"
 #include "overdue/policy/policy.h"
+#include "overdue/policy/toml_text.h"
 
 namespace overdue {
 namespace {
+
+using toml_text::Settings;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return "";
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-// A name as a TOML key: bare where it may be, else quoted.
-std::string as_key(std::string_view name) {
-  const bool bare = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
-  if (bare) return std::string(name);
-  std::string quoted = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string as_rate(Probability rate) {
-  std::string digits = fmt::format("{:.10f}", rate.value() * 100);
-  while (digits.back() == '0') digits.pop_back();
-  if (digits.back() == '.') digits.pop_back();
-  return fmt::format("\"{}%\"", digits);
-}
-
-using Settings = std::vector<std::pair<std::string_view, std::string>>;
-
-Settings settings_of(const TimeoutPolicy& timeout) {
-  Settings settings;
-  const auto duration = [&](std::string_view key, const std::optional<Duration>& value) {
-    if (value) settings.emplace_back(key, fmt::format("\"{}\"", format_duration_exact(*value)));
-  };
-  const auto rate = [&](std::string_view key, const std::optional<Probability>& value) {
-    if (value) settings.emplace_back(key, as_rate(*value));
-  };
-  rate("accept_false", timeout.accept_false);
-  duration("connect", timeout.connect);
-  if (timeout.adaptive)
-    settings.emplace_back("request", "\"adaptive\"");
-  else
-    duration("request", timeout.request);
-  duration("floor", timeout.floor);
-  duration("ceiling", timeout.ceiling);
-  rate("max_step", timeout.max_step);
-  duration("window", timeout.window);
-  duration("window_max", timeout.window_max);
-  rate("watch", timeout.watch);
-  return settings;
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -149,22 +105,26 @@ void set_keys(std::vector<std::string>& lines, std::size_t header, const Setting
   }
 }
 
-}  // namespace
+// "[dependency.orders.timeout]".
+std::string header_text(std::string_view name, std::string_view table) {
+  return fmt::format("[dependency.{}{}{}]", toml_text::as_key(name), table.empty() ? "" : ".", table);
+}
 
-Result<std::string> with_timeout(std::string_view text, const std::string& path, std::string_view name,
-                                 const TimeoutPolicy& timeout) {
+// `text` with the settings in the table of `name`. See with_timeout() for what can go wrong.
+Result<std::string> changed_table(std::string_view text, const std::string& path, std::string_view name,
+                                  std::string_view table, const Settings& settings) {
   const auto before = parse_policy(text, path);
   if (!before) return std::unexpected(before.error());
-  const Settings settings = settings_of(timeout);
   std::vector<std::string> lines = lines_of(text);
-  const auto at = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
-    return header_of(line) == std::vector<std::string>{"dependency", std::string(name), "timeout"};
-  });
+  std::vector<std::string> wanted_header = {"dependency", std::string(name)};
+  if (!table.empty()) wanted_header.emplace_back(table);
+  const auto at = std::find_if(lines.begin(), lines.end(),
+                               [&](const std::string& line) { return header_of(line) == wanted_header; });
   if (at != lines.end()) {
     set_keys(lines, static_cast<std::size_t>(at - lines.begin()), settings);
   } else {
     if (!lines.empty()) lines.emplace_back();
-    lines.push_back(fmt::format("[dependency.{}.timeout]", as_key(name)));
+    lines.push_back(header_text(name, table));
     set_keys(lines, lines.size() - 1, settings);
   }
   std::string changed;
@@ -180,10 +140,21 @@ Result<std::string> with_timeout(std::string_view text, const std::string& path,
   for (const auto& [key, value] : settings) wanted += fmt::format("\n  {} = {}", key, value);
   return fail(
       ErrorCode::invalid_argument,
-      fmt::format(
-          "{}: the timeout of {} is not a [table] of its own, so it cannot be set in place; put these lines "
-          "in it:{}",
-          path, name, wanted));
+      fmt::format("{}: the {} of {} is not a [table] of its own, or a value in it has several lines, so "
+                  "it cannot be set in place; put these lines in it:{}",
+                  path, table.empty() ? "table" : table, name, wanted));
+}
+
+}  // namespace
+
+Result<std::string> with_timeout(std::string_view text, const std::string& path, std::string_view name,
+                                 const TimeoutPolicy& timeout) {
+  return changed_table(text, path, name, "timeout", toml_text::settings_of(timeout));
+}
+
+Result<std::string> with_setting(std::string_view text, const std::string& path, std::string_view name,
+                                 const PolicySetting& setting) {
+  return changed_table(text, path, name, setting.table, {{setting.key, std::string(setting.value)}});
 }
 
 }  // namespace overdue

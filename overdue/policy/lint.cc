@@ -1,0 +1,148 @@
+#include "overdue/policy/lint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+namespace {
+
+// Of one dependency, by table.
+class Lint {
+ public:
+  Lint(const DependencyPolicy& dependency, std::vector<PolicyWarning>& warnings)
+      : dependency_(dependency), warnings_(warnings) {}
+
+  void run() {
+    const TimeoutPolicy& timeout = dependency_.timeout;
+    request_ = timeout.adaptive ? timeout.ceiling : timeout.request;
+    attempts_ = dependency_.retry.attempts.value_or(1);
+    backoff_ = dependency_.retry.backoff.value_or(Backoff{});
+    limits();
+    if (attempts_ > 1) retries();
+    errors();
+  }
+
+ private:
+  void warn(std::string_view table, std::uint32_t line, std::string_view text) {
+    warnings_.push_back({.line = line == 0 ? dependency_.line : line,
+                         .text = fmt::format("dependency.{}{}{}: {}", dependency_.name,
+                                             table.empty() ? "" : ".", table, text)});
+  }
+
+  void limits() {
+    const TimeoutPolicy& timeout = dependency_.timeout;
+    if (timeout.adaptive && !timeout.ceiling) {
+      warn(
+          "timeout", timeout.line,
+          "request = \"adaptive\" has no ceiling: nothing stops it from following a slow dependency upwards");
+    } else if (!request_ && !dependency_.promise) {
+      warn("timeout", timeout.line, "nothing limits how long a call may wait: set promise, or request");
+    }
+    if (timeout.connect && request_ && *timeout.connect >= *request_) {
+      warn("timeout", timeout.line,
+           fmt::format(
+               "connect {} is no shorter than request {}, which ends the attempt first: a dead host is "
+               "noticed no sooner than a slow one",
+               format_duration_exact(*timeout.connect), format_duration_exact(*request_)));
+    }
+  }
+
+  // The longest that the wait before a retry can be.
+  Duration wait_max(std::uint32_t retry) const {
+    if (backoff_.jitter == Jitter::decorrelated) return backoff_.cap;
+    Duration wait = backoff_.base;
+    for (std::uint32_t doubled = 1; doubled < retry && wait < backoff_.cap; ++doubled)
+      wait = wait > backoff_.cap / 2 ? backoff_.cap : wait * 2;
+    return wait;
+  }
+
+  // How many whole attempts, with the waits between them, fit the promise.
+  std::uint32_t attempts_that_fit() const {
+    Duration left = *dependency_.promise;
+    for (std::uint32_t attempt = 1; attempt <= attempts_; ++attempt) {
+      const Duration wait = attempt == 1 ? Duration(0) : wait_max(attempt - 1);
+      if (wait > left || *request_ > left - wait) return attempt - 1;
+      left -= wait + *request_;
+    }
+    return attempts_;
+  }
+
+  void retries() {
+    const RetryPolicy& retry = dependency_.retry;
+    if (!dependency_.promise) {
+      warn("retry", retry.line,
+           fmt::format("nothing limits the whole of {} attempts: set promise{}", attempts_,
+                       request_ ? fmt::format("; as it is a call may take {} and the waits between",
+                                              format_duration(*request_ * attempts_))
+                                : std::string()));
+    } else if (!request_) {
+      warn("retry", retry.line,
+           fmt::format(
+               "no room to retry: without request the first of {} attempts may use up the whole promise "
+               "of {}",
+               attempts_, format_duration_exact(*dependency_.promise)));
+    } else if (const std::uint32_t fit = attempts_that_fit(); fit < attempts_) {
+      warn("retry", retry.line,
+           fmt::format(
+               "{} x {} and the waits between them > promise {}: {} whole attempt{} fit{}, a further one "
+               "is cut short",
+               attempts_, format_duration_exact(*request_), format_duration_exact(*dependency_.promise), fit,
+               fit == 1 ? "" : "s", fit == 1 ? "s" : ""));
+    }
+    if (retry.no_budget) {
+      warn("retry", retry.line,
+           fmt::format(
+               "budget = \"none\": a dependency that fails every call gets {} times the load for it; set "
+               "a budget",
+               attempts_));
+    }
+    if (retry.unsafe_retry_without_key) {
+      warn("retry", retry.line,
+           "unsafe_retry_without_key = true repeats writes that may have happened: it makes duplicates; give "
+           "writes a key (write.key_header) instead");
+    }
+  }
+
+  void errors() {
+    const ErrorsPolicy& errors = dependency_.errors;
+    for (const std::string& text : errors.nothing_happened) {
+      const auto status = status_of(text);
+      if (status == 409) {
+        warn("errors", errors.line,
+             "409 in nothing_happened: under a key it says that another attempt is at work, which may yet "
+             "happen; "
+             "put it in in_flight");
+      } else if (dependency_.via_proxy && (status == 502 || status == 503 || status == 504)) {
+        warn("errors", errors.line,
+             fmt::format("{} in nothing_happened is not believed behind a proxy, which may say it itself",
+                         text));
+      }
+    }
+    if (!errors.recorded_rejection.empty() && !dependency_.write.key_header) {
+      warn(
+          "errors", errors.line,
+          "recorded_rejection without write.key_header: without a key nothing is recorded, so such an answer "
+          "speaks of one attempt only");
+    }
+  }
+
+  const DependencyPolicy& dependency_;
+  std::vector<PolicyWarning>& warnings_;
+  std::optional<Duration> request_;
+  std::uint32_t attempts_ = 1;
+  Backoff backoff_;
+};
+
+}  // namespace
+
+std::vector<PolicyWarning> lint_policy(const Policy& policy) {
+  std::vector<PolicyWarning> warnings;
+  for (const DependencyPolicy& dependency : policy.dependencies) Lint(dependency, warnings).run();
+  std::ranges::stable_sort(warnings, {}, &PolicyWarning::line);
+  return warnings;
+}
+
+}  // namespace overdue

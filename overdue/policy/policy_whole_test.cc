@@ -1,0 +1,379 @@
+// The whole policy file: every table read, every fault named, printed back, warned about, and made into what
+// an Operation takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "overdue/policy/call_policy_of.h"
+#include "overdue/policy/lint.h"
+#include "overdue/policy/policy.h"
+
+namespace overdue {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::string_view kWhole = R"([dependency.payments]
+backends  = ["10.0.0.1:8080", "10.0.0.2:8080"]
+via_proxy = false
+promise   = "2s"
+
+[dependency.payments.timeout]
+accept_false = "0.1%"
+connect      = "250ms"
+request      = "385ms"
+floor = "50ms"
+ceiling = "1s"
+max_step = "10%"
+window = "5m"
+window_max = "6h"
+watch = "100%"
+way = "2ms"
+
+[dependency.payments.retry]
+attempts = 3
+backoff  = { base = "25ms", cap = "1s", jitter = "full" }
+budget   = { ratio = 0.1, floor_per_second = 1.0, window = "10s" }
+on       = ["refused", "reset", "timed_out", "rejected"]
+hedge_at = "p95"
+
+[dependency.payments.write]
+on_unknown     = ["retry", "query", "fence", "list"]
+after_deadline = "settle"
+key_header     = "Idempotency-Key"
+key_retention  = "24h"
+last_send      = "1h"
+message_life_max = "10m"
+expired = "remembered"
+status         = "GET /operations/{key}"
+fence          = "POST /operations/{key}/fence"
+not_found      = "proves_nothing"
+
+[dependency.payments.errors]
+nothing_happened = ["400", "429", "UNAVAILABLE"]
+recorded_rejection = ["402"]
+in_flight        = ["409"]
+other_payload    = ["422"]
+
+[dependency.payments.health]
+probe = "deep"
+calls = 5
+fail_above = 3.0
+back_below = 2.0
+out_after = 3
+back_after = 3
+[dependency.payments.eject]
+max_ejected = "30%"
+panic_below = "50%"
+[dependency.payments.shed]
+max_in_flight = "adaptive"
+)";
+
+// With the first `what` of it replaced.
+std::string changed(std::string_view what, std::string_view with) {
+  std::string text(kWhole);
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+DependencyPolicy first_of(const std::string& text) {
+  const auto policy = parse_policy(text, "p.toml");
+  EXPECT_TRUE(policy.has_value()) << policy.error().message;
+  return policy ? policy->dependencies.at(0) : DependencyPolicy{};
+}
+
+TEST(WholePolicy, ReadsEveryTable) {
+  const DependencyPolicy payments = first_of(std::string(kWhole));
+  const RetryPolicy& retry = payments.retry;
+  EXPECT_EQ(retry.attempts, 3U);
+  EXPECT_EQ(retry.backoff, (Backoff{.base = 25ms, .cap = 1s, .jitter = Jitter::full}));
+  EXPECT_EQ(retry.budget, (BudgetPolicy{100, 1000, 10s}));
+  EXPECT_EQ(retry.on, RetryOn{});
+  EXPECT_EQ(retry.hedge_at, Quantile{0.95});
+  const WritePolicy& write = payments.write;
+  EXPECT_THAT(write.on_unknown,
+              ElementsAre(OnUnknown::retry, OnUnknown::query, OnUnknown::fence, OnUnknown::list));
+  EXPECT_EQ(write.after_deadline, AfterDeadline::settle);
+  EXPECT_EQ(write.key_header, "Idempotency-Key");
+  EXPECT_EQ(write.key_retention, 24h);
+  EXPECT_EQ(write.last_send, 1h);
+  EXPECT_EQ(write.message_life_max, 10min);
+  EXPECT_EQ(write.expired, ExpiredKeys::remembered);
+  EXPECT_EQ(write.status, "GET /operations/{key}");
+  EXPECT_EQ(write.not_found, NotFound::proves_nothing);
+  EXPECT_THAT(payments.errors.nothing_happened, ElementsAre("400", "429", "UNAVAILABLE"));
+  EXPECT_EQ(payments.health.probe, Probe::deep);
+  EXPECT_EQ(payments.health.fail_above, 3.0);
+  EXPECT_EQ(payments.eject.max_ejected, Probability{0.3});
+  EXPECT_TRUE(payments.shed.adaptive);
+  EXPECT_EQ(payments.retry.line, 18U);
+}
+
+struct Fault {
+  std::string_view what;
+  std::string_view with;
+  std::string_view message;
+};
+
+TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
+  const std::vector<Fault> faults = {
+      {"attempts = 3", "attempts = 0",
+       "p.toml:19: dependency.payments.retry.attempts = 0: write a whole number "
+       "from 1 to 16"},
+      {"attempts = 3", "attempts = 17", "from 1 to 16"},
+      {"attempts = 3", "attempts = \"3\"", "from 1 to 16"},
+      {"attempts = 3", "atempts = 3", "is not a key of a retry table; there are: attempts, backoff, budget"},
+      {"base = \"25ms\"", "base = 25", "p.toml:20: dependency.payments.retry.backoff.base = 25: a duration"},
+      {"base = \"25ms\"", "base = \"2s\"", "base 2s above cap 1s"},
+      {"\"full\"", "\"some\"", "write one of \"none\", \"full\", \"decorrelated\""},
+      {"ratio = 0.1", "ratio = 10", "p.toml:21: dependency.payments.retry.budget.ratio"},
+      {"ratio = 0.1", "ratio = 0.0005", "no finer than 0.1%"},
+      {"floor_per_second = 1.0", "floor_per_second = -1.0", "0 to 1000000 retries a second"},
+      {"floor_per_second = 1.0", "floor_per_second = nan", "0 to 1000000 retries a second"},
+      {"window = \"10s\" }", "window = \"2h\" }", "write 1ms to 1h"},
+      {"\"refused\", \"reset\"", "\"reset\", \"reset\"", "has 'reset' twice"},
+      {"\"refused\", ", "\"refuzed\", ", "write one of \"refused\", \"reset\", \"timed_out\", \"rejected\""},
+      {"\"p95\"", "\"95%\"", "write a percentile between 0 and 100, as in \"p95\""},
+      {"\"p95\"", "\"p100\"", "write a percentile"},
+      {"\"settle\"", "\"later\"", "write one of \"complete\", \"settle\", \"revoke\""},
+      {"key_header     = \"Idempotency-Key\"", "", "has \"retry\" in on_unknown and no key_header: add it"},
+      {"status         = \"GET /operations/{key}\"", "", "has \"query\" in on_unknown and no status"},
+      {"fence          = \"POST /operations/{key}/fence\"", "", "has \"fence\" in on_unknown and no fence"},
+      {"GET /operations", "POST /operations", "write a method (GET, HEAD) and a path with {key} in it"},
+      {"GET /operations/{key}", "GET /operations", "a path with {key} in it"},
+      {"last_send      = \"1h\"", "last_send      = \"24h\"", "must end before key_retention 1d"},
+      {"message_life_max = \"10m\"", "message_life_max = \"23h\"", "must end before key_retention 1d"},
+      {"[\"409\"]", "[\"429\"]", "lists 429 twice: a status means one thing"},
+      {"[\"409\"]", "[409]", "has 409: a status is text: write \"409\""},
+      {"[\"409\"]", "[\"4xx\"]", "write an HTTP status"},
+      {"[\"409\"]", "[\"200\"]", "lists 200, which is a success"},
+      {"fail_above = 3.0", "fail_above = 1.0", "how many times the fleet's median"},
+      {"back_below = 2.0", "back_below = 3.0", "back_below 3 must be below fail_above 3"},
+      {"max_ejected = \"30%\"", "max_ejected = 30", "p.toml:51: dependency.payments.eject.max_ejected"},
+      {"\"adaptive\"", "0", "from 1 to 1000000"},
+      {"[dependency.payments.shed]", "[dependency.payments.shedding]", "is not a key of a dependency"},
+  };
+  for (const Fault& fault : faults) {
+    const auto policy = parse_policy(changed(fault.what, fault.with), "p.toml");
+    ASSERT_FALSE(policy.has_value()) << fault.with;
+    EXPECT_THAT(policy.error().message, HasSubstr(std::string(fault.message))) << fault.with;
+    EXPECT_EQ(policy.error().message.find('\n'), std::string::npos) << "one fault, one line: " << fault.with;
+  }
+}
+
+TEST(WholePolicy, ARequestThatEndsJustBeforeItsKeyIsForgottenIsInTime) {
+  EXPECT_TRUE(
+      parse_policy(changed("message_life_max = \"10m\"", "message_life_max = \"1379m\""), "p").has_value());
+  EXPECT_FALSE(
+      parse_policy(changed("message_life_max = \"10m\"", "message_life_max = \"1380m\""), "p").has_value());
+}
+
+TEST(WholePolicy, RevokingNeedsAFence) {
+  const std::string text = changed("\"settle\"", "\"revoke\"");
+  EXPECT_TRUE(parse_policy(text, "p").has_value());
+  std::string without = text;
+  without.erase(without.find(", \"fence\""), 9);
+  EXPECT_THAT(parse_policy(without, "p").error().message,
+              HasSubstr("has after_deadline = \"revoke\" and no \"fence\" in on_unknown"));
+}
+
+TEST(WholePolicy, NoneIsSaidAndNeverMeantByZero) {
+  const DependencyPolicy payments = first_of(
+      "[dependency.a.timeout]\nrequest = \"none\"\nconnect = \"none\"\n[dependency.a.retry]\nbackoff = "
+      "\"none\"\nbudget = \"none\"\n");
+  EXPECT_FALSE(payments.timeout.request.has_value());
+  EXPECT_FALSE(payments.timeout.connect.has_value());
+  EXPECT_EQ(payments.retry.backoff->cap, 0ns);
+  EXPECT_TRUE(payments.retry.no_budget);
+  EXPECT_THAT(parse_policy("[dependency.a.timeout]\nrequest = \"0s\"\n", "p").error().message,
+              HasSubstr("write a positive duration"));
+}
+
+Policy without_lines(Policy policy) {
+  for (DependencyPolicy& one : policy.dependencies) {
+    for (std::uint32_t* line : {&one.line, &one.timeout.line, &one.retry.line, &one.write.line,
+                                &one.errors.line, &one.health.line, &one.eject.line, &one.shed.line})
+      *line = 0;
+  }
+  return policy;
+}
+
+TEST(PrintPolicy, ReadsBackAsTheSamePolicy) {
+  std::string every = changed("jitter = \"full\"", "jitter = \"decorrelated\"");
+  every.replace(every.find("via_proxy = false"), 17, "via_proxy = true ");
+  for (const std::string& text :
+       {std::string(kWhole), every, changed("request      = \"385ms\"", "request = \"adaptive\""),
+        changed("budget   = { ratio = 0.1, floor_per_second = 1.0,",
+                "budget = { ratio = \"2.5%\", "
+                "floor_per_second = 0.125,"),
+        changed("\"p95\"", "\"p99.95\""), changed("\"adaptive\"", "64"),
+        std::string(
+            "[dependency.\"a b\\\"\"]\n[dependency.c.retry]\nunsafe_retry_without_key = true\nbackoff "
+            "= \"none\"\nbudget = \"none\"\non = []\n")}) {
+    const auto policy = parse_policy(text, "p.toml");
+    ASSERT_TRUE(policy.has_value()) << policy.error().message;
+    const std::string printed = print_policy(*policy);
+    const auto again = parse_policy(printed, "printed");
+    ASSERT_TRUE(again.has_value()) << again.error().message << "\n" << printed;
+    EXPECT_EQ(without_lines(*again), without_lines(*policy)) << printed;
+    EXPECT_EQ(print_policy(*again), printed);
+  }
+}
+
+RC_GTEST_PROP(PrintPolicy, KeepsEveryFigureToItsLastDigit, ()) {
+  const auto duration = [](std::int64_t max) { return Duration(*rc::gen::inRange<std::int64_t>(1, max)); };
+  Policy policy;
+  DependencyPolicy& one = policy.dependencies.emplace_back();
+  one.name = *rc::gen::string<std::string>();
+  for (char& letter : one.name) letter = static_cast<char>(letter & 0x7f);
+  RC_PRE(!one.name.empty() && one.name.find('\0') == std::string::npos);
+  one.promise = 24h + duration(1'000'000'000'000);
+  one.timeout.request = duration(1'000'000'000'000);
+  one.timeout.watch = Probability::from_parts(*rc::gen::inRange<std::int64_t>(0, Probability::kScale));
+  one.retry.attempts = *rc::gen::inRange<std::uint32_t>(1, 17);
+  one.retry.backoff = Backoff{.base = duration(1'000'000'000), .cap = 1s + duration(1'000'000'000)};
+  one.retry.budget =
+      BudgetPolicy{.retries_per_1000_requests = *rc::gen::inRange<std::int64_t>(0, 1000),
+                   .retries_per_1000_seconds_min = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000),
+                   .window = 1ms + duration(1'000'000'000'000)};
+  one.retry.hedge_at = Quantile::from_parts(*rc::gen::inRange<std::int64_t>(1, Quantile::kScale));
+  const auto again = parse_policy(print_policy(policy), "printed");
+  if (!again) RC_FAIL(again.error().message + "\n" + print_policy(policy));
+  RC_ASSERT(without_lines(*again) == policy);
+}
+
+TEST(WithSetting, ChangesOneValueAndNothingElse) {
+  const std::string commented = changed("attempts = 3", "attempts = 3   # agreed");
+  EXPECT_EQ(with_setting(commented, "p", "payments", {"retry", "attempts", "2"}).value(),
+            changed("attempts = 3", "attempts = 2   # agreed"));
+  EXPECT_EQ(with_setting(commented, "p", "payments", {"", "promise", "\"3s\""}).value(), [&] {
+    std::string text = commented;
+    return text.replace(text.find("\"2s\""), 4, "\"3s\"");
+  }());
+  EXPECT_EQ(with_setting("[dependency.a.timeout]\nrequest = \"1s\"\n", "p", "a", {"retry", "attempts", "2"})
+                .value(),
+            "[dependency.a.timeout]\nrequest = \"1s\"\n\n[dependency.a.retry]\nattempts = 2\n");
+  EXPECT_THAT(with_setting(commented, "p", "payments", {"retry", "attempts", "99"}).error().message,
+              HasSubstr("is left as it is"));
+}
+
+std::vector<std::string> warnings_of(const std::string& text) {
+  const auto policy = parse_policy(text, "p.toml");
+  EXPECT_TRUE(policy.has_value()) << policy.error().message;
+  std::vector<std::string> texts;
+  for (const PolicyWarning& warning : lint_policy(*policy)) texts.push_back(warning.text);
+  return texts;
+}
+
+TEST(LintPolicy, HasNothingToSayOfAPolicyThatFits) {
+  EXPECT_THAT(warnings_of(std::string(kWhole)), IsEmpty());
+}
+
+// C31.
+TEST(LintPolicy, WarnsWhereAttemptsDoNotFitThePromise) {
+  const auto policy = [](std::string_view promise, std::string_view request, int attempts) {
+    std::string text = "[dependency.a]\n";
+    if (!promise.empty()) text += "promise = \"" + std::string(promise) + "\"\n";
+    if (!request.empty()) text += "[dependency.a.timeout]\nrequest = \"" + std::string(request) + "\"\n";
+    return text + "[dependency.a.retry]\nattempts = " + std::to_string(attempts) +
+           "\nbackoff = { base = \"25ms\", cap = \"25ms\" }\n";
+  };
+  EXPECT_THAT(warnings_of(policy("1500ms", "", 3)), ElementsAre(HasSubstr("no room to retry")));
+  EXPECT_THAT(warnings_of(policy("", "2s", 3)), ElementsAre(HasSubstr("set promise")));
+  EXPECT_THAT(
+      warnings_of(policy("10s", "4s", 4)),
+      ElementsAre(HasSubstr("4 x 4s and the waits between them > promise 10s: 2 whole attempts fit")));
+  EXPECT_THAT(warnings_of(policy("8025ms", "4s", 2)), IsEmpty());
+  EXPECT_THAT(warnings_of(policy("8024ms", "4s", 2)), SizeIs(1));
+}
+
+TEST(LintPolicy, WarnsOfWhatHurtsAndIsAllowed) {
+  EXPECT_THAT(warnings_of(changed("attempts = 3", "attempts = 3\nunsafe_retry_without_key = true")),
+              ElementsAre(HasSubstr("it makes duplicates")));
+  EXPECT_THAT(warnings_of(changed("budget   = { ratio = 0.1, floor_per_second = 1.0, window = \"10s\" }",
+                                  "budget = \"none\"")),
+              ElementsAre(HasSubstr("3 times the load")));
+  EXPECT_THAT(warnings_of("[dependency.a]\n"),
+              ElementsAre(HasSubstr("nothing limits how long a call may wait")));
+  EXPECT_THAT(warnings_of("[dependency.a.timeout]\nrequest = \"adaptive\"\n"),
+              ElementsAre(HasSubstr("has no ceiling")));
+  EXPECT_THAT(warnings_of(changed("connect      = \"250ms\"", "connect = \"385ms\"")),
+              ElementsAre(HasSubstr("no shorter than request")));
+  std::string in_flight = changed("\"400\", ", "\"409\", ");
+  in_flight.replace(in_flight.find("[\"409\"]\nother"), 7, "[]");
+  EXPECT_THAT(warnings_of(in_flight), ElementsAre(HasSubstr("put it in in_flight")));
+  std::string proxied = changed("\"400\", ", "\"503\", ");
+  EXPECT_THAT(warnings_of(proxied), IsEmpty()) << "on a direct connection the contract decides";
+  proxied.replace(proxied.find("via_proxy = false"), 17, "via_proxy = true");
+  EXPECT_THAT(warnings_of(proxied), ElementsAre(HasSubstr("not believed behind a proxy")));
+}
+
+TEST(LintPolicy, SaysOnWhichLine) {
+  const auto policy = parse_policy(changed("attempts = 3", "attempts = 6"), "p.toml");
+  ASSERT_TRUE(policy.has_value());
+  const auto warnings = lint_policy(*policy);
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_EQ(warnings[0].line, 18U);
+}
+
+TEST(CallPolicyOf, GivesAnOperationWhatTheFileSays) {
+  const auto policy = call_policy_of(first_of(std::string(kWhole)));
+  ASSERT_TRUE(policy.has_value()) << policy.error().message;
+  const CallPolicy& made = *policy;
+  EXPECT_EQ(made->promise, 2s);
+  EXPECT_EQ(made->connect_timeout, 250ms);
+  EXPECT_EQ(made->request_timeout, 385ms);
+  EXPECT_EQ(made->attempts_max, 3U);
+  EXPECT_EQ(made->way_estimate, 2ms);
+  EXPECT_EQ(made->retry_budget->retries_per_1000_requests, 100);
+  EXPECT_EQ(made->retry_budget->retries_saved_max, 10);
+  EXPECT_EQ(made->errors.meaning_of(429), StatusMeaning::nothing_happened);
+  EXPECT_EQ(made->errors.meaning_of(14), StatusMeaning::nothing_happened);
+  EXPECT_EQ(made->errors.meaning_of(402), StatusMeaning::recorded_rejection);
+  EXPECT_EQ(made->errors.meaning_of(409), StatusMeaning::in_flight);
+  EXPECT_EQ(made->errors.meaning_of(422), StatusMeaning::other_payload);
+  EXPECT_FALSE(made->unsafe_retry_without_key);
+  EXPECT_FALSE(made->via_proxy);
+}
+
+TEST(CallPolicyOf, WithoutARetryTableNothingIsRetriedAndThereIsABudgetAllTheSame) {
+  const auto policy = call_policy_of(first_of("[dependency.a]\nvia_proxy = true\n"));
+  ASSERT_TRUE(policy.has_value());
+  EXPECT_EQ((*policy)->attempts_max, 1U);
+  EXPECT_TRUE((*policy)->retry_budget.has_value());
+  EXPECT_TRUE((*policy)->via_proxy);
+}
+
+TEST(CallPolicyOf, ABudgetSavesUpItsFloorOfOneWindowAndOneRetryAtLeast) {
+  const auto saved = [](std::string_view budget) {
+    const auto policy =
+        call_policy_of(first_of("[dependency.a.retry]\nbudget = " + std::string(budget) + "\n"));
+    return (*policy)->retry_budget->retries_saved_max;
+  };
+  EXPECT_EQ(saved("{ floor_per_second = 0.5, window = \"10s\" }"), 5);
+  EXPECT_EQ(saved("{ floor_per_second = 0.55, window = \"10s\" }"), 6);
+  EXPECT_EQ(saved("{ floor_per_second = 0, window = \"10s\" }"), 1);
+  EXPECT_EQ(saved("{ floor_per_second = 1000000, window = \"1h\" }"), 1'000'000);
+  EXPECT_FALSE(
+      (*call_policy_of(first_of("[dependency.a.retry]\nbudget = \"none\"\n")))->retry_budget.has_value());
+}
+
+TEST(CallPolicyOf, AnAdaptiveTimeoutBeginsAtItsCeilingOrAtThePromise) {
+  const auto request = [](std::string_view tables) {
+    return (*call_policy_of(first_of(std::string(tables))))->request_timeout;
+  };
+  EXPECT_EQ(request("[dependency.a.timeout]\nrequest = \"adaptive\"\nceiling = \"1s\"\n"), 1s);
+  EXPECT_EQ(request("[dependency.a]\npromise = \"2s\"\n[dependency.a.timeout]\nrequest = \"adaptive\"\n"),
+            2s);
+}
+
+}  // namespace
+}  // namespace overdue
