@@ -95,6 +95,7 @@ inline const char* NginxQuick::find(const Step& step, const char* at, const char
   const auto to_last = static_cast<std::ptrdiff_t>(step.literal.size()) - 1;
   for (; end - at > to_last; at += kPlaces) {
     std::uint64_t hits = 0;
+#pragma GCC unroll 4
     for (unsigned from = 0; from < kPlaces; from += 16) {
       const __m128i starts = _mm_cmpeq_epi8(load(at + from), first);
       const __m128i ends = _mm_cmpeq_epi8(load(at + from + to_last), last);

@@ -25,6 +25,7 @@ template <unsigned kBytes>
 PathMasks masks_of(std::string_view text) {
   const char* const at = text.data();
   PathMasks masks;
+#pragma GCC unroll 4
   for (unsigned from = 0; from < kBytes; from += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + from));
     const __m128i value = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
