@@ -3,7 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <variant>
 
 #include "overdue/base/attempt.h"
@@ -100,27 +102,42 @@ struct HandOnLate {
 using Action = std::variant<StartAttempt, AbandonAttempt, FinishCall, HandOnLate>;
 
 // What one event asks for, in order. Fixed capacity, so nothing is allocated: at worst an attempt's limit
-// passes, the next one starts, and a late answer of the first ends the call.
+// passes, the next one starts, and a late answer of the first ends the call. Places not taken are not written
+// to either: three lists a call would cost as much as all its decisions.
 class ActionList {
  public:
   static constexpr std::size_t kCapacity = 5;
 
-  const Action* begin() const { return actions_.data(); }
-  const Action* end() const { return actions_.data() + size_; }
+  ActionList() : size_(0) {}
+
+  const Action* begin() const { return std::launder(reinterpret_cast<const Action*>(places_.data())); }
+  const Action* end() const { return begin() + size_; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const Action& operator[](std::size_t index) const {
     OVERDUE_CHECK(index < size_);
-    return actions_[index];
+    return begin()[index];
   }
-  void push(const Action& action) {
+  // Adds an action, with its members as they are by default, to be filled in where it stands.
+  template <typename OneAction>
+  OneAction& add() {
     OVERDUE_CHECK(size_ < kCapacity);
-    actions_[size_++] = action;
+    auto* action = ::new (&places_[size_ * sizeof(Action)]) Action(std::in_place_type<OneAction>);
+    ++size_;
+    return *std::get_if<OneAction>(action);
+  }
+  template <typename OneAction>
+  void push(const OneAction& action) {
+    OVERDUE_CHECK(size_ < kCapacity);
+    ::new (&places_[size_ * sizeof(Action)]) Action(action);
+    ++size_;
   }
 
  private:
-  std::array<Action, kCapacity> actions_;
-  std::uint32_t size_ = 0;
+  // Without an initial value, on purpose.
+  alignas(Action) std::array<std::byte, kCapacity * sizeof(Action)> places_;
+  std::size_t size_;
 };
+static_assert(std::is_trivially_copyable_v<Action> && std::is_trivially_destructible_v<Action>);
 
 }  // namespace overdue

@@ -37,6 +37,7 @@ enum class CallKind : std::uint8_t { read, keyed_write, unkeyed_write };
 // Replay:   equal dependency, seed and events give equal actions.
 class Operation {
  public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see started_at_ns_.
   Operation(Dependency& dependency, CallKind kind, std::uint64_t seed)
       : dependency_(&dependency), seed_(seed), kind_(kind) {}
 
@@ -47,7 +48,7 @@ class Operation {
   [[nodiscard]] std::optional<Instant> next_wakeup() const;
 
   [[nodiscard]] bool finished() const { return state_ == State::finished; }
-  std::optional<Instant> deadline() const { return deadline_; }
+  std::optional<Instant> deadline() const;
   std::uint32_t attempts() const { return attempts_; }
   // What is known of one attempt, now. Requires: it was started.
   Effect effect_of(AttemptNumber attempt) const;
@@ -89,6 +90,7 @@ class Operation {
   void finish_by_what_is_known(Stop why, ActionList& actions);
 
   AttemptState& state_of(AttemptNumber attempt);
+  Instant started_at(AttemptNumber attempt) const;
   Evidence evidence_of_attempt(Ending ending, StatusMeaning meaning, bool nothing_written) const;
   void remember_last(AttemptNumber attempt, Ending ending, std::uint16_t status);
   bool every_attempt_did_nothing() const;
@@ -96,10 +98,12 @@ class Operation {
 
   Dependency* dependency_;
   std::uint64_t seed_;  // For jitter and watching, mixed with the attempt's number.
-  std::optional<Instant> deadline_;
-  std::optional<Instant> wakeup_;     // Of the state: the running attempt's limit, or when to retry.
-  std::optional<Instant> answer_by_;  // Of the running attempt: its limit once it is connected.
-  Duration delay_before_{};           // The last delay of backoff.
+  // The last Instant there is stands for one that never comes, in these three only: half the size of
+  // optionals, and faster to read back.
+  Instant deadline_ = Instant::max();
+  Instant wakeup_ = Instant::max();     // Of the state: the running attempt's limit, or when to retry.
+  Instant answer_by_ = Instant::max();  // Of the running attempt: its limit once it is connected.
+  Duration delay_before_{};             // The last delay of backoff.
   std::uint32_t attempts_ = 0;
   AttemptNumber last_attempt_{};  // The last to end, 0 before.
   std::uint16_t last_status_ = 0;
@@ -109,7 +113,8 @@ class Operation {
   Stop stop_ = Stop::deadline;  // While listening: why no more is sent.
   bool no_more_sends_ = false;  // The key belongs to another payload.
   std::array<AttemptState, kAttemptsMax> states_;
-  std::array<Instant, kAttemptsMax> started_at_;
+  // Without initial values, on purpose: 128 bytes that most calls use 8 of.
+  std::array<Instant::rep, kAttemptsMax> started_at_ns_;
 };
 static_assert(sizeof(Operation) <= 256);
 
