@@ -37,7 +37,8 @@ class SlotPool {
   std::uint32_t made() const { return made_; }  // Every slot is below it.
 
  private:
-  static constexpr std::uint32_t kChunk = 512;
+  // Small enough to come from memory that earlier runs gave back, not fresh from the system.
+  static constexpr std::uint32_t kChunk = 128;
   std::vector<std::unique_ptr<std::array<T, kChunk>>> chunks_;
   std::vector<std::uint32_t> free_;
   std::uint32_t made_ = 0;

@@ -10,7 +10,7 @@ void World::start_call(const NewCall& made) {
   Call& call = calls_[index];
   Channel& channel = channels_[made.channel];
   call.operation.emplace(channel.dependency, made.kind, channel.random.next());
-  call.wakeup_at.reset();
+  call.wakeup_at = kNever;
   call.started = now_;
   call.remembered = 0;
   call.channel = made.channel;
@@ -76,23 +76,22 @@ bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, 
 }
 
 void World::set_timer(std::uint32_t index, Call& call) {
-  call.wakeup_at = call.operation->next_wakeup();
-  if (!call.wakeup_at || (call.timer != 0 && call.timer_at <= *call.wakeup_at)) return;
-  call.timer_at = *call.wakeup_at;
-  call.timer = push(std::max(call.timer_at, now_), Kind::wakeup, index);
+  const std::optional<Instant> wanted = call.operation->next_wakeup();
+  const Instant wakeup_at = wanted ? *wanted : kNever;
+  call.wakeup_at = wakeup_at;
+  if (wakeup_at == kNever || (call.timer != 0 && call.timer_at <= wakeup_at)) return;
+  call.timer_at = wakeup_at;
+  call.timer = push(std::max(wakeup_at, now_), Kind::wakeup, index);
 }
 
 void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
   Call& call = calls_[index];
   if (call.timer != ticket) return;
   call.timer = 0;
-  if (!call.wakeup_at) return;
-  if (*call.wakeup_at > now_) {
-    call.timer_at = *call.wakeup_at;
-    call.timer = push(call.timer_at, Kind::wakeup, index);
-    return;
-  }
-  tell(index, WakeupReached{});
+  if (call.wakeup_at <= now_) return tell(index, WakeupReached{});
+  if (call.wakeup_at == kNever) return;
+  call.timer_at = call.wakeup_at;
+  call.timer = push(call.timer_at, Kind::wakeup, index);
 }
 
 std::uint32_t World::pick_replica(Channel& channel) {
@@ -187,36 +186,38 @@ void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, b
 
 // A limit that passes at the very moment of an event comes before it, in the operation as in its world.
 void World::settle(std::uint32_t call) {
-  const std::optional<Instant>& wakeup_at = calls_[call].wakeup_at;
-  if (wakeup_at && *wakeup_at <= now_) tell(call, WakeupReached{});
+  if (calls_[call].wakeup_at <= now_) [[unlikely]]
+    tell(call, WakeupReached{});
 }
 
 void World::on_reply(std::uint32_t index) {
   const AttemptSlot& copy = attempts_[index];
-  AttemptSlot& attempt = attempts_[copy.original];
+  const std::uint32_t original = copy.original;
+  AttemptSlot& attempt = attempts_[original];
   const std::uint32_t call = attempt.call;
   settle(call);
-  const AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
     ++links_[channels_[calls_[call].channel].link].false_timeouts;
   }
-  if (attempt.awaited) {
+  if (attempt.awaited || attempt.watched) {
+    const bool awaited = attempt.awaited;
     if (traced_) [[unlikely]]
-      trace_attempt(attempt, copy.answer == Ending::replied ? "answered"
-                             : copy.answer == Ending::reset ? "reset"
-                                                            : "rejected");
-    const bool kept = copy.answer == Ending::replied || copy.answer == Ending::rejected;
-    AttemptEnded told = ended;
-    if (attempt.deadline && kept) told.server_time = copy.server_time;
-    end_attempt(channels_[calls_[call].channel], attempt, copy.answer, kept);
-    tell(call, told);
-    release_attempt(copy.original);  // Its caller's.
-  } else if (attempt.watched) {
+      trace_attempt(attempt, copy.answer == Ending::reset      ? "reset"
+                             : copy.answer == Ending::rejected ? "rejected"
+                             : awaited                         ? "answered"
+                                                               : "answered late");
+    Event event(std::in_place_type<AttemptEnded>);
+    auto& ended = *std::get_if<AttemptEnded>(&event);
+    ended.attempt = attempt.number;
+    ended.ending = copy.answer;
+    ended.status = copy.status;
+    const bool kept = copy.answer != Ending::reset;
+    if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
-    if (traced_) [[unlikely]]
-      trace_attempt(attempt, "answered late");
-    tell(call, ended);
+    if (awaited) end_attempt(channels_[calls_[call].channel], attempt, copy.answer, kept);
+    tell(call, event);
+    if (awaited) release_attempt(original);  // Its caller's.
   }
   release_attempt(index);
 }
@@ -236,7 +237,7 @@ void World::release_call(std::uint32_t index) {
   if (--call.references > 0 || !call.operation->finished()) return;
   if (call.client != kNone) fold(call);
   call.in_use = false;
-  call.wakeup_at.reset();
+  call.wakeup_at = kNever;
   const std::uint32_t root = call.root;
   calls_.give_back(index);
   if (root != index) release_call(root);

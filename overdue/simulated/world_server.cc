@@ -53,6 +53,7 @@ void World::take_next(std::uint32_t number) {
   ReplicaState& replica = replicas_[number];
   while (replica.queue.length > 0 && replica.busy < replica.workers && replica.standstill.causes == 0) {
     const std::uint32_t index = take_first(replica.queue);
+    if (replica.queue.length > 0) __builtin_prefetch(&attempts_[replica.queue.first]);
     --services_[replica.service].queue;
     --queued_;
     begin_work(index, attempts_[index]);
@@ -87,6 +88,8 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
     answer(index, Ending::replied, kDone, false);
     return false;
   }
+  // Its call is wanted at the commit, and has been out of sight for as long as the line is.
+  __builtin_prefetch(&calls_[attempt.call]);
   ++replica.busy;
   ++service.result.started;
   attempt.begun = now_;

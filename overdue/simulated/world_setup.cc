@@ -135,9 +135,8 @@ std::uint32_t World::add_channel(std::uint32_t link, std::string_view owner) {
   OVERDUE_CHECK(policy != nullptr);
   const Result<CallPolicy> call_policy = call_policy_of(*policy);
   OVERDUE_CHECK(call_policy.has_value());
-  Channel& channel =
-      channels_.emplace_back(*call_policy, options_.seed, entity("channel", owner, said.name),
-                             services_[links_[link].service].service->replicas.size());
+  Channel& channel = channels_.emplace_back(*call_policy, options_.seed, entity("channel", owner, said.name),
+                                            services_[links_[link].service].service->replicas.size());
   channel.link = link;
   return static_cast<std::uint32_t>(channels_.size() - 1);
 }

@@ -13,6 +13,8 @@
 namespace overdue::world {
 
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+// Later than any run; kept within the world, where a comparison is all that is asked of it.
+inline constexpr Instant kNever = Instant::max();
 
 // How a call stands for its caller; the classes of CallCounts.
 enum class Outcome : std::uint8_t { open, answered, rejected, not_sent, unknown };
@@ -20,12 +22,11 @@ enum class Outcome : std::uint8_t { open, answered, rejected, not_sent, unknown 
 // A call: a client's, or one that a service makes while it works. A client's call is also the record of its
 // intent, and stays until nothing is left in the world that could still have an effect for it.
 struct Call {
-  std::optional<Operation> operation;
   // One timer a slot, kept when the slot changes hands: one that is due too early looks again and is set
   // anew, so a call that ends in time leaves nothing in the queue.
   Instant timer_at{};
-  EventQueue::Ticket timer = 0;      // 0: none in the queue.
-  std::optional<Instant> wakeup_at;  // When the operation wants to be woken.
+  EventQueue::Ticket timer = 0;  // 0: none in the queue.
+  Instant wakeup_at = kNever;    // When the operation wants to be woken.
   Instant started{};
   std::uint64_t key = 0;         // Of the intent.
   std::uint64_t remembered = 0;  // A bit for each link under whose key the effect is stored.
@@ -41,6 +42,7 @@ struct Call {
   CallKind kind = CallKind::read;
   Outcome outcome = Outcome::open;
   bool in_use = false;
+  std::optional<Operation> operation;
 };
 
 enum class Phase : std::uint8_t {
