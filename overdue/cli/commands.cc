@@ -24,6 +24,7 @@ int run_command_line(int argc, char** argv) {
   add_advise(app, status);
   add_check(app, status);
   add_lesson(app, status);
+  add_simulate(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

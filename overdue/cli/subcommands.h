@@ -12,6 +12,7 @@ namespace overdue {
 void add_advise(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_lesson(CLI::App& app, int& status);
+void add_simulate(CLI::App& app, int& status);
 
 // The exit code of a command; an error is printed and is bad usage or unreadable input (2), or what the data
 // cannot support (3).

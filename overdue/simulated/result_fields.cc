@@ -126,7 +126,7 @@ void add_link(FieldList& list, const LinkResult& link) {
   list.time("pool_wait_mean_ms", link.pool_wait_mean);
 }
 
-void add_service(FieldList& list, const ServiceResult& service) {
+void add_service(FieldList& list, const ServiceResult& service, std::uint64_t intents) {
   list.under(fmt::format("services.{}.", service.name));
   const std::pair<std::string_view, std::uint64_t> counts[] = {{"arrivals", service.arrivals},
                                                                {"started", service.started},
@@ -140,6 +140,7 @@ void add_service(FieldList& list, const ServiceResult& service) {
   for (const auto& [name, value] : counts) list.count(name, value);
   list.share("utilisation", service.utilisation);
   list.share("wasted_work", service.wasted_work);
+  list.ratio("arrivals_per_intent", service.arrivals, intents, FieldUnit::number);
   list.number("executions_per_intent", service.executions_per_intent);
   list.share("wait_probability", service.wait_probability);
   list.time("wait_mean_ms", service.wait_mean);
@@ -212,7 +213,7 @@ std::vector<ResultField> fields_of(const RunResult& result) {
     add_latency(list, prefix, client.latency, client.latency_mean);
   }
   for (const LinkResult& link : result.links) add_link(list, link);
-  for (const ServiceResult& service : result.services) add_service(list, service);
+  for (const ServiceResult& service : result.services) add_service(list, service, result.ledger.intents);
   for (const ReplicaResult& replica : result.replicas) add_replica(list, replica, result.services.size() > 1);
   return list.take();
 }

@@ -60,6 +60,8 @@ class ScenarioParser {
     if (!root) return std::unexpected(root.error());
     root_ = *std::move(root);
     root_.line = 1;
+    own_ = root_;
+    if (const auto based = take_base(); !based) return std::unexpected(based.error());
     if (auto policy = read_policies(); !policy) return std::unexpected(policy.error());
     for (const auto& [key, value] : source_.sets) apply_set(key, value);
     if (policy_changed_) read_changed_policy();
@@ -92,8 +94,53 @@ class ScenarioParser {
     }
   }
 
+  // A variant says what differs from another scenario: its tables are laid over that one's, key by key;
+  // lists, expectations among them, replace.
+  Result<void> take_base() {
+    const TomlValue* named = root_.find("based_on");
+    if (named == nullptr || named->kind != TomlValue::Kind::text) return {};
+    const std::string path = beside(source_.path, named->text);
+    const auto text = source_.read_file(path);
+    if (!text) return std::unexpected(text.error());
+    auto base = parse_toml(*text, path);
+    if (!base) return std::unexpected(base.error());
+    if (base->find("based_on") != nullptr) {
+      faults_.add(named->line, "based_on", fmt::format("= \"{}\": is itself based on another", named->text));
+      return {};
+    }
+    if (const auto policy = parse_policy(dependency_lines(*text, *base), path); !policy) {
+      add_policy_faults(policy.error().message);
+      policy_is_faulty_ = true;
+    }
+    move_to_line(*base, named->line);  // What is wrong with it is wrong because it is named here.
+    policy_changed_ = base->find("dependency") != nullptr;
+    TomlValue own = std::move(root_);
+    root_ = *std::move(base);
+    root_.line = 1;
+    lay_over(own, root_);
+    return {};
+  }
+
+  static void move_to_line(TomlValue& value, std::uint32_t line) {
+    value.line = line;
+    for (auto& [key, entry] : value.entries) move_to_line(entry, line);
+    for (TomlValue& item : value.items) move_to_line(item, line);
+  }
+
+  static void lay_over(const TomlValue& from, TomlValue& onto) {
+    for (const auto& [key, entry] : from.entries) {
+      TomlValue* stands = onto.find(key);
+      if (stands == nullptr)
+        onto.entries.emplace_back(key, entry);
+      else if (stands->kind == TomlValue::Kind::table && entry.kind == TomlValue::Kind::table)
+        lay_over(entry, *stands);
+      else
+        *stands = entry;
+    }
+  }
+
   Result<void> read_policies() {
-    if (const auto own = parse_policy(dependency_lines(source_.text, root_), source_.path)) {
+    if (const auto own = parse_policy(dependency_lines(source_.text, own_), source_.path)) {
       scenario_.policy = *own;
     } else {
       add_policy_faults(own.error().message);
@@ -101,7 +148,7 @@ class ScenarioParser {
     }
     const TomlValue* named = root_.find("policy");
     if (named != nullptr && named->kind == TomlValue::Kind::text) {
-      if (root_.find("dependency") != nullptr)
+      if (own_.find("dependency") != nullptr)
         faults_.add(named->line, "policy",
                     "and [dependency...] tables do not go together: write one of them");
       if (const auto read = take_policy_file(beside(source_.path, named->text)); !read) return read;
@@ -263,6 +310,7 @@ class ScenarioParser {
     if (auto name = top.text("name")) scenario_.name = *std::move(name);
     if (auto about = top.text("about")) scenario_.about = *std::move(about);
     top.any("policy");
+    top.text("based_on");
     scenario_.seed = top.whole("seed", 0, std::uint64_t{1} << 53);
     top.require("duration", "duration = \"30s\"");
     scenario_.duration = top.duration("duration").value_or(std::chrono::seconds(1));
@@ -328,7 +376,8 @@ class ScenarioParser {
 
   const ScenarioSource& source_;
   ScenarioFaults faults_;
-  TomlValue root_;
+  TomlValue own_;   // The file's own tables.
+  TomlValue root_;  // All of them: base, own, policy, --set.
   Scenario scenario_;
   const TomlValue* rows_ = nullptr;
   bool policy_changed_ = false;

@@ -282,6 +282,37 @@ TEST(ScenarioFile, PolicyFilesReplaceTheDependenciesTheyName) {
   EXPECT_EQ(named->policy.find("orders")->timeout.request, 7s);
 }
 
+TEST(ScenarioFile, AVariantSaysWhatDiffersFromItsBase) {
+  const auto variant_of = [](std::string text) {
+    return parse_scenario({.path = "folder/variant.toml",
+                           .text = "based_on = \"load.toml\"\n" + text,
+                           .sets = {},
+                           .policy_path = {},
+                           .read_file = [](const std::string& path) -> Result<std::string> {
+                             if (path == "folder/load.toml") return std::string(kScenario);
+                             if (path == "folder/chain.toml") return "based_on = \"load.toml\"\n";
+                             return fail(ErrorCode::unreadable_input, path + ": is not there");
+                           }});
+  };
+  const auto variant = variant_of(
+      "[service.orders.queue]\nmax = 50\n[dependency.orders.retry]\nattempts = 4\n[[expect]]\nfield = "
+      "\"load.goodput\"\nis = \">= 99%\"\n");
+  ASSERT_TRUE(variant) << variant.error().message;
+  EXPECT_EQ(variant->name, "variant");
+  EXPECT_EQ(variant->seed, 7U);
+  EXPECT_EQ(variant->services.at(0).queue_max, 50U);
+  EXPECT_EQ(variant->services.at(0).queue_order, QueueOrder::lifo) << "what it does not say stays";
+  EXPECT_EQ(variant->policy.find("orders")->timeout.request, 400ms);
+  ASSERT_EQ(variant->expectations.size(), 1U) << "expectations are its own";
+  EXPECT_EQ(variant->expectations[0].field, "load.goodput");
+  EXPECT_THAT(variant_of("[service.orders]\nworkrs = 1\n").error().message,
+              HasSubstr("folder/variant.toml:3: service.orders.workrs"));
+  EXPECT_THAT(variant_of("[dependency.orders]\npromis = \"1s\"\n").error().message,
+              HasSubstr("folder/variant.toml:3: dependency.orders.promis"));
+  EXPECT_THAT(variant_of("[dependency.orders]\npromise = \"100ms\"\n").error().message,
+              HasSubstr("does not fit the promise 100ms"));
+}
+
 TEST(ScenarioFile, TextThatIsNoTomlNamesTheLine) {
   const auto scenario = parsed("duration = \"1s\"\n= 3\n");
   ASSERT_FALSE(scenario);

@@ -135,7 +135,7 @@ void read_queue(TableReader& reader, Service& service) {
   TableReader queue(*table, reader.path_of("queue"), reader.faults());
   if (const auto order = queue.word("order", {"fifo", "lifo"}))
     service.queue_order = static_cast<QueueOrder>(*order);
-  if (const auto max = queue.whole_or_none("max")) service.queue_max = *max;
+  queue.whole_or_none("max", service.queue_max);
   if (const auto full = queue.word("when_full", {"reject", "drop"}))
     service.when_full = static_cast<WhenFull>(*full);
   queue.done();
@@ -332,7 +332,7 @@ Network read_network(const std::string& name, TableReader& reader) {
 Service read_service(const std::string& name, TableReader& reader, const ScenarioNames& names) {
   Service service{.name = name};
   service.replicas = read_replicas(reader);
-  if (const auto workers = reader.whole_or_none("workers")) service.workers = *workers;
+  reader.whole_or_none("workers", service.workers);
   read_queue(reader, service);
   if (!service.workers && reader.has("queue"))
     reader.fault("queue", "is never used with unlimited workers: set workers");

@@ -180,14 +180,17 @@ std::optional<std::size_t> TableReader::word(std::string_view key, const std::ve
   return std::nullopt;
 }
 
-std::optional<std::optional<std::uint32_t>> TableReader::whole_or_none(std::string_view key) {
+void TableReader::whole_or_none(std::string_view key, std::optional<std::uint32_t>& into) {
   const TomlValue* value = ask(key);
-  if (value == nullptr) return std::nullopt;
-  if (value->kind == TomlValue::Kind::text && value->text == "none") return std::optional<std::uint32_t>{};
-  if (value->kind == TomlValue::Kind::number && value->is_whole && value->number >= 1 && value->number <= 1e9)
-    return std::optional<std::uint32_t>(static_cast<std::uint32_t>(value->number));
-  fault(key, fmt::format("= {}: write a whole number from 1, or \"none\" for no limit", shown(*value)));
-  return std::nullopt;
+  if (value == nullptr) return;
+  if (value->kind == TomlValue::Kind::text && value->text == "none") {
+    into.reset();
+  } else if (value->kind == TomlValue::Kind::number && value->is_whole && value->number >= 1 &&
+             value->number <= 1e9) {
+    into = static_cast<std::uint32_t>(value->number);
+  } else {
+    fault(key, fmt::format("= {}: write a whole number from 1, or \"none\" for no limit", shown(*value)));
+  }
 }
 
 std::optional<std::vector<std::string>> TableReader::texts(std::string_view key) {

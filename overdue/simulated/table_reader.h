@@ -54,8 +54,8 @@ class TableReader {
   std::optional<TimeDistribution> time(std::string_view key);
   // One of `words`, as its index.
   std::optional<std::size_t> word(std::string_view key, const std::vector<std::string>& words);
-  // A whole number from 1, or "none": then the inner optional is empty.
-  std::optional<std::optional<std::uint32_t>> whole_or_none(std::string_view key);
+  // A whole number from 1, or "none", which leaves `into` empty.
+  void whole_or_none(std::string_view key, std::optional<std::uint32_t>& into);
   std::optional<std::vector<std::string>> texts(std::string_view key);
   const TomlValue* table(std::string_view key);
   const TomlValue* array(std::string_view key);
