@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -322,6 +325,21 @@ TEST(LintPolicy, SaysOnWhichLine) {
   const auto warnings = lint_policy(*policy);
   ASSERT_THAT(warnings, SizeIs(1));
   EXPECT_EQ(warnings[0].line, 18U);
+}
+
+TEST(LintPolicy, TheFormatsPageShowsAPolicyWithoutFaultOrWarningThatSetsEveryKey) {
+  std::ifstream file("docs/formats/policy.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  std::string text = page.str();
+  const std::size_t begin = text.find("```toml\n") + 8;
+  ASSERT_LT(begin, text.size());
+  text = text.substr(begin, text.find("```", begin) - begin);
+  EXPECT_THAT(warnings_of(text), IsEmpty());
+  // What is printed of it has a line for each key that is not at its default already.
+  const std::string printed = print_policy(*parse_policy(text, "page"));
+  const auto lines = [](const std::string& of, char within) { return std::ranges::count(of, within); };
+  EXPECT_EQ(lines(printed, '='), lines(text, '=') - 2) << "via_proxy and unsafe_retry_without_key are false";
 }
 
 TEST(CallPolicyOf, GivesAnOperationWhatTheFileSays) {
