@@ -100,7 +100,7 @@ TEST(HouseRules, FindsEveryKindOfImpurityInAPureRoom) {
       "std::this_thread::sleep_for(delay);",
   };
   for (const std::string& line : impure) {
-    for (const std::string room : {"base", "latency", "timeout"}) {
+    for (const std::string room : {"base", "latency", "timeout", "call", "fault"}) {
       EXPECT_FALSE(check_purity({"overdue/" + room + "/a.cc", "\n" + line + "\n"}).empty())
           << room << ": " << line;
       EXPECT_EQ(check_purity({"overdue/" + room + "/a.h", "\n" + line + "\n"}).at(0).line, 2U) << line;
