@@ -132,7 +132,8 @@ class ScenarioParser {
       TomlValue* stands = onto.find(key);
       if (stands == nullptr)
         onto.entries.emplace_back(key, entry);
-      else if (stands->kind == TomlValue::Kind::table && entry.kind == TomlValue::Kind::table)
+      else if (stands->kind == TomlValue::Kind::table && entry.kind == TomlValue::Kind::table &&
+               !entry.is_inline)
         lay_over(entry, *stands);
       else
         *stands = entry;

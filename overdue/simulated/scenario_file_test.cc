@@ -295,13 +295,16 @@ TEST(ScenarioFile, AVariantSaysWhatDiffersFromItsBase) {
                            }});
   };
   const auto variant = variant_of(
-      "[service.orders.queue]\nmax = 50\n[dependency.orders.retry]\nattempts = 4\n[[expect]]\nfield = "
+      "[service.orders.queue]\nmax = 50\n[service.orders]\ntime = { exponential = \"5ms\" "
+      "}\n[dependency.orders.retry]\nattempts = 4\n[[expect]]\nfield = "
       "\"load.goodput\"\nis = \">= 99%\"\n");
   ASSERT_TRUE(variant) << variant.error().message;
   EXPECT_EQ(variant->name, "variant");
   EXPECT_EQ(variant->seed, 7U);
   EXPECT_EQ(variant->services.at(0).queue_max, 50U);
   EXPECT_EQ(variant->services.at(0).queue_order, QueueOrder::lifo) << "what it does not say stays";
+  EXPECT_EQ(std::get<ExponentialTime>(variant->services.at(0).service_time.kind).mean, 5ms)
+      << "what stands in braces is one value";
   EXPECT_EQ(variant->policy.find("orders")->timeout.request, 400ms);
   ASSERT_EQ(variant->expectations.size(), 1U) << "expectations are its own";
   EXPECT_EQ(variant->expectations[0].field, "load.goodput");

@@ -209,7 +209,8 @@ std::optional<std::vector<std::string>> TableReader::texts(std::string_view key)
 const TomlValue* TableReader::table(std::string_view key) {
   const TomlValue* value = ask(key);
   if (value == nullptr || value->kind == TomlValue::Kind::table) return value;
-  fault(key, fmt::format("= {}: must be a table", shown(*value)));
+  if (value->kind != TomlValue::Kind::text || value->text != "none")
+    fault(key, fmt::format("= {}: must be a table, or \"none\"", shown(*value)));
   return nullptr;
 }
 

@@ -57,7 +57,7 @@ class TableReader {
   // A whole number from 1, or "none", which leaves `into` empty.
   void whole_or_none(std::string_view key, std::optional<std::uint32_t>& into);
   std::optional<std::vector<std::string>> texts(std::string_view key);
-  const TomlValue* table(std::string_view key);
+  const TomlValue* table(std::string_view key);  // None for "none" too, so that a variant can take one away.
   const TomlValue* array(std::string_view key);
   const TomlValue* any(std::string_view key);
 

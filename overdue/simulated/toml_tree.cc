@@ -16,6 +16,7 @@ TomlValue copied(const toml::node& node);
 
 TomlValue copied_table(const toml::table& table) {
   TomlValue value;
+  value.is_inline = table.is_inline();
   for (const auto& [key, node] : table) value.entries.emplace_back(std::string(key.str()), copied(node));
   // toml++ keeps keys sorted; people read a file from its top. Keys of one line keep that order.
   std::ranges::stable_sort(value.entries, {}, [](const auto& entry) { return entry.second.line; });

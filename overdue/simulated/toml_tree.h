@@ -19,7 +19,8 @@ struct TomlValue {
   Kind kind = Kind::table;
   std::string text;  // Of a text; of a number, its digits as written by us; of any other, as TOML shows it.
   double number = 0;
-  bool is_whole = false;  // A number without a fraction, within 2^53.
+  bool is_whole = false;   // A number without a fraction, within 2^53.
+  bool is_inline = false;  // A table in braces: one value, where a [table] is a place for several.
   bool boolean = false;
   std::vector<std::pair<std::string, TomlValue>> entries;  // Of a table, in the file's order.
   std::vector<TomlValue> items;                            // Of an array.

@@ -1,0 +1,243 @@
+// `overdue simulate` as a user meets it: what it prints, where, and with which exit status.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/command_line.h"
+#include "overdue/cli/simulate_tip.h"
+
+namespace overdue {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+// Half of the calls lose their request, more or less.
+constexpr std::string_view kCoin = R"(seed = 3
+duration = "2s"
+until = "5s"
+[client.callers]
+calls = "orders"
+kind = "unkeyed_write"
+rate = "50/s"
+[dependency.orders.timeout]
+request = "100ms"
+[network.lan]
+delay = "1ms"
+request = { loss = "50%" }
+[service.orders]
+workers = 4
+time = "5ms"
+[[expect]]
+name = "half"
+field = "calls.answered_share"
+is = "20%..80%"
+)";
+
+TEST(SimulateCommand, PrintsARunAndHoldsItAgainstItsExpectations) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const auto run = run_overdue("simulate " + path);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.err, IsEmpty());
+  EXPECT_THAT(run.out,
+              AllOf(StartsWith("coin, seed 3: "), HasSubstr("what really happened"), HasSubstr("held")));
+  EXPECT_EQ(run_overdue("simulate " + path).out, run.out) << "the same seed, the same bytes";
+
+  const auto failed = run_overdue("simulate " + path + " --set 'expect.half.is=> 99%'");
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_THAT(failed.out, HasSubstr("FAILED  calls.answered_share > 99%"));
+}
+
+TEST(SimulateCommand, JsonSaysWhatTheLedgerKnows) {
+  const ScratchFolder folder;
+  const auto run = run_overdue("simulate --json --seed 9 " + folder.file("coin.toml", kCoin));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["schema"], "overdue.simulation/1");
+  EXPECT_EQ(json["seed"], 9);
+  const auto& calls = json["calls"];
+  const auto& ledger = json["ledger"];
+  EXPECT_EQ(calls["total"], calls["answered"].get<int>() + calls["unknown"].get<int>());
+  EXPECT_EQ(ledger["timed_out_applied"], 0) << "a request that was lost was never done";
+  EXPECT_EQ(ledger["timed_out_not_applied"], calls["unknown"]);
+  EXPECT_EQ(ledger["intents"], ledger["applied_once"].get<int>() + ledger["lost"].get<int>());
+}
+
+TEST(SimulateCommand, ARunWithoutASeedIsRefused) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", std::string(kCoin).substr(kCoin.find('\n') + 1));
+  const auto refused = run_overdue("simulate " + path);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("add `seed = 1` to it, or --seed 1"));
+  EXPECT_EQ(run_overdue("simulate --seed 4 " + path).status, 0);
+}
+
+TEST(SimulateCommand, ManySeedsGiveAShareWithItsIntervalWhateverTheThreads) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const auto one = run_overdue("simulate --json --seeds 1..40 --threads 1 " + path);
+  const auto many = run_overdue("simulate --json --seeds 1..40 --threads 4 " + path);
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(one.out, many.out);
+  const auto row = nlohmann::json::parse(one.out)["runs"][0];
+  EXPECT_EQ(row["seeds"], 40);
+  EXPECT_EQ(row["held"], 40);
+  EXPECT_NEAR(row["wilson"][0].get<double>(), 40 / (40 + 3.8415), 1e-4);
+  EXPECT_EQ(row["wilson"][1], 1.0);
+}
+
+TEST(SimulateCommand, AFailedSeedIsNamedWithTheCommandThatShowsIt) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const auto run = run_overdue("simulate --seeds 1..40 --set 'expect.half.is=>= 50%' " + path);
+  EXPECT_EQ(run.status, 1);
+  ASSERT_THAT(run.out, HasSubstr("to see the first: overdue simulate"));
+  std::string command = run.out.substr(run.out.find("overdue simulate") + 8);
+  command = command.substr(0, command.find('\n'));
+  const auto again = run_overdue(command);
+  EXPECT_EQ(again.status, 1) << command << again.err;
+  EXPECT_THAT(again.out, HasSubstr("FAILED"));
+}
+
+TEST(SimulateCommand, AFolderRunsEveryScenarioInIt) {
+  const ScratchFolder folder;
+  folder.file("a.toml", kCoin);
+  folder.file("b.toml", kCoin);
+  folder.file("notes.txt", "not one");
+  const auto run = run_overdue("simulate --json " + folder.path(""));
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto runs = nlohmann::json::parse(run.out)["runs"];
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0]["scenario"], "a");
+  EXPECT_EQ(runs[1]["seeds"], 1);
+}
+
+TEST(SimulateCommand, TheTraceIsALineAnEventAndTheSameEveryTime) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  ASSERT_EQ(run_overdue("simulate " + path + " --trace " + folder.path("one")).status, 0);
+  ASSERT_EQ(run_overdue("simulate " + path + " --trace " + folder.path("two")).status, 0);
+  const std::string trace = text_of_file(folder.path("one"));
+  EXPECT_THAT(trace, HasSubstr("\n"));
+  EXPECT_EQ(trace, text_of_file(folder.path("two")));
+}
+
+TEST(SimulateCommand, ARunCutShortIsNotJudged) {
+  const ScratchFolder folder;
+  const auto run =
+      run_overdue("simulate --until 1s --set 'expect.half.is=> 99%' " + folder.file("coin.toml", kCoin));
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("expectations were not judged"), Not(HasSubstr("FAILED"))));
+}
+
+TEST(SimulateCommand, APolicyFileTakesThePlaceOfTheScenarios) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const std::string policy =
+      folder.file("retry.toml",
+                  "[dependency.orders.timeout]\nrequest = \"100ms\"\n[dependency.orders.retry]\n"
+                  "attempts = 5\nbudget = \"none\"\nunsafe_retry_without_key = true\n");
+  const auto run =
+      run_overdue("simulate --json " + path + " --policy " + policy + " --set 'expect.half.is=> 90%'");
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+}
+
+TEST(SimulateCommand, FindsWhereAScenarioTips) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  // Half of the seeds reach 50 % of answers where half of the requests are lost.
+  const auto run = run_overdue(
+      "simulate --tip network.lan.request.loss=1%..90% --seeds 1..11 --set 'expect.half.is=>= 50%' " + path);
+  EXPECT_EQ(run.status, 0) << run.err;
+  ASSERT_THAT(run.out, HasSubstr("tips between "));
+  const double low = std::stod(run.out.substr(run.out.find("tips between ") + 13));
+  EXPECT_NEAR(low, 50, 5);
+  const auto none = run_overdue("simulate --tip network.lan.request.loss=1%..2% --seeds 1..3 " + path);
+  EXPECT_EQ(none.status, 1);
+  EXPECT_THAT(none.out, HasSubstr("no tip"));
+}
+
+TEST(SimulateCommand, SaysWhatIsWrongWithItsFlags) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const struct {
+    std::string flags, says;
+  } uses[] = {
+      {"--seed 1 --seeds 1..2", "do not go together"},
+      {"--seeds 5..1", "the lower one first"},
+      {"--seeds 12", "FIRST..LAST"},
+      {"--seed x", "write a whole number"},
+      {"--set workers", "write table.key=value"},
+      {"--set service.orders.wrkers=3", "did you mean workers?"},
+      {"--tip service.orders.workers=4", "LOW..HIGH"},
+      {"--tip service.orders.workers=1s..4", "of one kind"},
+      {"--trace x --seeds 1..2", "do not go together"},
+      {"--until 0s", "above zero"},
+      {"--policy no_such_file", "no_such_file"},
+      {"--trace no_such_folder/x", "cannot be written"},
+  };
+  for (const auto& use : uses) {
+    const auto run = run_overdue("simulate " + path + " " + use.flags);
+    EXPECT_EQ(run.status, 2) << use.flags;
+    EXPECT_THAT(run.err, HasSubstr(use.says)) << use.flags;
+    EXPECT_THAT(run.out, IsEmpty()) << use.flags;
+  }
+  EXPECT_EQ(run_overdue("simulate no_such_scenario.toml").status, 2);
+  EXPECT_EQ(run_overdue("simulate").status, 2);
+}
+
+TEST(SimulateCommand, DrawsServiceTimesFromALogAndFromItsAdvice) {
+  const ScratchFolder folder;
+  std::string log = "latency_ms,status\n";
+  for (int i = 0; i < 2000; ++i) log += std::to_string(20 + i % 10) + ",200\n";
+  folder.file("calls.csv", log);
+  const auto advice = run_overdue("advise --json " + folder.path("calls.csv"));
+  folder.file("advice.json", advice.out);
+  for (const std::string source : {"calls.csv", "advice.json"}) {
+    std::string text(kCoin);
+    text.replace(text.find("\"5ms\""), 5, "{ measured = \"" + source + "\" }");
+    text.replace(text.find("50%"), 3, "0%");
+    text +=
+        "[[expect]]\nfield = \"latency.p50_ms\"\nis = \"22ms..32ms\"\n[[expect]]\nfield = "
+        "\"latency.p99_ms\"\nis = \"<= "
+        "33ms\"\n";
+    text.replace(text.find("20%..80%"), 8, "== 100%");
+    const auto run = run_overdue("simulate " + folder.file("measured.toml", text));
+    EXPECT_EQ(run.status, 0) << source << "\n" << run.out << run.err;
+  }
+}
+
+TEST(SimulateCommand, ReplaysTheArrivalsOfALog) {
+  const ScratchFolder folder;
+  folder.file("calls.csv",
+              "start,latency_ms,status\n2026-11-29T09:00:00Z,5,200\n2026-11-29T09:00:01Z,5,200\n"
+              "2026-11-29T09:00:01.5Z,5,200\n");
+  std::string text(kCoin);
+  text.replace(text.find("rate = \"50/s\""), 13, "recorded = \"calls.csv\"");
+  text.replace(text.find("50%"), 3, "0%");
+  text.replace(text.find("20%..80%"), 8, "== 100%");
+  const auto run = run_overdue("simulate --json " + folder.file("replay.toml", text));
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["calls"]["total"], 3);
+  EXPECT_EQ(json["timeline"][1]["offered"], 2);
+}
+
+TEST(TipSearch, HalvesAmountsOfTheirKind) {
+  EXPECT_EQ(middle_of("500ms", "1s"), "750ms");
+  EXPECT_EQ(middle_of("1", "64"), "33");
+  EXPECT_EQ(middle_of("4", "5"), "") << "no whole number lies between";
+  EXPECT_EQ(middle_of("5%", "50%"), "27.5%");
+  EXPECT_EQ(middle_of("100/s", "900/s"), "500/s");
+  EXPECT_EQ(middle_of("0.1", "0.2"), "0.15");
+  EXPECT_EQ(middle_of("1s", "1005ms"), "") << "finer than one in a hundred";
+}
+
+}  // namespace
+}  // namespace overdue
