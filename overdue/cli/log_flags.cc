@@ -1,7 +1,6 @@
 #include "overdue/cli/log_flags.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -247,10 +246,6 @@ Result<ReadLogs> read_logs(const LogFlags& flags, const ReadOptions& options) {
     logs.interrupted = progress.stop;
     if (logs.interrupted) break;
   }
-#ifdef __GLIBC__
-  ::malloc_trim(
-      0);  // What reading took is given back before the analysis takes its own: the peak is a promise.
-#endif
   if (logs.groups.empty()) logs.groups.try_emplace("");
   if (const auto done = apply_whole_log_flags(flags, options, logs); !done)
     return std::unexpected(done.error());

@@ -12,6 +12,8 @@ namespace overdue {
 namespace {
 
 constexpr std::size_t kPairSlotsMin = 64;
+constexpr std::uint32_t kNoPlace = UINT32_MAX;
+constexpr std::size_t kShortRow = 16'384;
 constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
 
 std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
@@ -39,9 +41,19 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 
 void ExactCounts::add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
   if (dropped_) return;
+  // Three passes, each asking of memory what the next will need.
   std::array<std::uint32_t, kTogether> numbers;
   for (std::size_t index = 0; index < latencies.size(); ++index) {
-    numbers[index] = number_of(value_of(latencies[index]));
+    const std::uint64_t latency = value_of(latencies[index]);
+    const std::uint64_t place = latency / kMicrosecond;
+    const bool is_direct = place < direct_.size() && place * kMicrosecond == latency;
+    numbers[index] = is_direct ? static_cast<std::uint32_t>(place) : kNoPlace;
+    __builtin_prefetch(direct_.data() + (is_direct ? place : 0));
+  }
+  for (std::size_t index = 0; index < latencies.size(); ++index) {
+    const std::uint32_t place = numbers[index];
+    const std::uint32_t number_plus_1 = place == kNoPlace ? 0 : direct_[place];
+    numbers[index] = number_plus_1 != 0 ? number_plus_1 - 1 : number_of(value_of(latencies[index]));
     if (dropped_) return;
     const std::uint16_t own = series[index];
     if (own < rows_.size()) __builtin_prefetch(rows_[own].data() + numbers[index], 1);
@@ -123,8 +135,11 @@ void ExactCounts::add_to_row(std::uint32_t number, std::uint16_t series, std::ui
     pool_if_too_many();
     if (pooled_ != was_pooled) return add_to(number, series, count);  // `row` is gone.
   }
-  if (number >= row.size())
+  if (number >= row.size()) {
+    // Room that nothing was written to costs no memory; a longer row that moves costs all its pages again.
+    if (number >= kShortRow && row.capacity() < kDistinctMax) row.reserve(kDistinctMax);
     row.resize(std::max<std::size_t>(number + 1, std::min(row.size() * 5 / 4, kDistinctMax)));
+  }
   const std::uint64_t sum = saturating_sum(row[number], count);
   row[number] = static_cast<std::uint16_t>(sum & 0xffff);
   if (sum > 0xffff) {
