@@ -77,15 +77,27 @@ TEST(ResultFields, DispersionIsOneForEqualSpreadAndLargeForBursts) {
               106.6666667 / 6.6666667, 1e-6);
 }
 
+// Ten calls a second, this many of them answered; the fault ended at 2 s.
+RunResult answered_by_second(const std::vector<std::uint64_t>& answered) {
+  RunResult result;
+  for (std::uint32_t second = 0; second < answered.size(); ++second)
+    result.timeline.push_back({.second = second, .offered = 10, .goodput = answered[second]});
+  result.faults_end = 2s;
+  return result;
+}
+
 TEST(ResultFields, RecoveryIsTheFirstSecondFromWhichOnAllIsWell) {
-  EXPECT_EQ(recovery_seconds(hand_made(0)), 1.0)
-      << "second 3 is bad, from 4 on all is well, the fault ended at 3";
-  EXPECT_EQ(recovery_seconds(hand_made(10)), 0.0);
-  RunResult never = hand_made(0);
-  never.timeline.back().goodput = 9;
-  EXPECT_FALSE(recovery_seconds(never));
-  never.faults_end.reset();
-  EXPECT_FALSE(recovery_seconds(never));
+  EXPECT_EQ(recovery_seconds(answered_by_second({10, 0, 0, 0, 10, 10, 10, 10, 10, 10})), 2.0);
+  EXPECT_EQ(recovery_seconds(answered_by_second({10, 0, 10, 10, 10, 10, 10, 10, 10, 10})), 0.0);
+  EXPECT_EQ(recovery_seconds(answered_by_second({10, 0, 10, 10, 10, 10, 8, 10, 10, 10})), 0.0)
+      << "a bad second by chance is no relapse";
+  EXPECT_EQ(recovery_seconds(answered_by_second({10, 0, 10, 10, 10, 0, 0, 10, 10, 10, 10, 10})), 5.0);
+  EXPECT_FALSE(recovery_seconds(answered_by_second({10, 0, 10, 10, 10, 10, 10, 10, 10, 0, 0})));
+  RunResult drained = answered_by_second({10, 0, 10, 10, 10, 10, 10, 10});
+  drained.timeline.push_back({.second = 8});
+  EXPECT_EQ(recovery_seconds(drained), 0.0) << "seconds in which no call begins are none of its";
+  drained.faults_end.reset();
+  EXPECT_FALSE(recovery_seconds(drained));
 }
 
 TEST(ResultFields, AreShownForPeople) {

@@ -182,14 +182,25 @@ std::optional<double> dispersion(const std::vector<std::uint64_t>& counts) {
 std::optional<double> recovery_seconds(const RunResult& result) {
   if (!result.faults_end) return std::nullopt;
   const double end = to_milliseconds(*result.faults_end) / 1e3;
+  const std::vector<TimelineRow>& rows = result.timeline;
+  std::size_t begin = 0;
+  while (begin < rows.size() && rows[begin].second + 1.0 <= end) ++begin;
+  std::size_t stop = rows.size();
+  while (stop > begin && rows[stop - 1].offered == 0) --stop;  // Calls no longer begin.
+  if (stop == begin) return std::nullopt;
   std::optional<double> recovered;
-  for (const TimelineRow& row : result.timeline) {
-    if (row.second + 1.0 <= end || row.offered == 0) continue;
-    const bool good = static_cast<double>(row.goodput) >= kRecoveredShare * static_cast<double>(row.offered);
-    if (!good)
+  const std::size_t width = std::min<std::size_t>(kRecoverySeconds, stop - begin);
+  for (std::size_t first = begin; first + width <= stop; ++first) {
+    std::uint64_t offered = 0;
+    std::uint64_t goodput = 0;
+    for (std::size_t i = first; i < first + width; ++i) {
+      offered += rows[i].offered;
+      goodput += rows[i].goodput;
+    }
+    if (static_cast<double>(goodput) < kRecoveredShare * static_cast<double>(offered))
       recovered.reset();
     else if (!recovered)
-      recovered = std::max(0.0, row.second - end);
+      recovered = std::max(0.0, rows[first].second - end);
   }
   return recovered;
 }
@@ -258,8 +269,10 @@ std::string shown_value(const ResultField& field) {
     case FieldUnit::share:
       return format_rate(value);
     case FieldUnit::milliseconds:
+      if (value == 0) return "0 ms";
       return format_duration(Duration(static_cast<std::int64_t>(std::llround(value * 1e6))));
     case FieldUnit::seconds:
+      if (value == 0) return "0 s";
       return format_duration(Duration(static_cast<std::int64_t>(std::llround(value * 1e9))));
     case FieldUnit::flag:
       return value != 0 ? "yes" : "no";

@@ -30,11 +30,13 @@ std::vector<ResultField> fields_of(const RunResult& result);
 std::vector<ResultField> timeline_fields(const RunResult& result, std::optional<std::uint32_t> from_s,
                                          std::optional<std::uint32_t> to_s);
 
-// The least share of a second's calls that counts as recovered.
+// Recovered is where at least this share of the calls of any so many seconds in a row is answered: one bad
+// second by chance is no relapse.
 inline constexpr double kRecoveredShare = 0.95;
+inline constexpr std::size_t kRecoverySeconds = 5;
 
-// Seconds from the end of the last fault to the first second from which on every second with calls has at
-// least kRecoveredShare of them answered. None: there was no fault that ended, or it never recovers.
+// Seconds from the end of the last fault to the first second from which on all is recovered. None: there was
+// no fault that ended, or it never recovers.
 std::optional<double> recovery_seconds(const RunResult& result);
 
 // For people: "99.2 %", "12 ms", "1,204", "yes"; "never" or "none" where there is no value.
