@@ -12,8 +12,8 @@ World::World(const Scenario& scenario, const RunOptions& options)
   set_up_services();
   set_up_links();
   set_up_pauses();
+  set_up_faults();  // Before the clients: what begins at the time of a call comes before it.
   set_up_clients();
-  set_up_faults();
 }
 
 // The seconds between now and the last event get their rows too.

@@ -9,6 +9,7 @@ void World::start_call(const NewCall& made) {
   OVERDUE_CHECK(index <= kIndexMax);
   Call& call = calls_[index];
   Channel& channel = channels_[made.channel];
+  ++channel.calls;
   call.operation.emplace(channel.dependency, made.kind, channel.random.next());
   call.wakeup_at = kNever;
   call.started = now_;
@@ -135,7 +136,11 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
   call.attempt = slot;
   TimelineRow& seconds = row();
   ++seconds.attempts;
-  if (start.attempt > AttemptNumber{1}) ++seconds.retries;
+  ++channel.attempts;
+  if (start.attempt > AttemptNumber{1}) {
+    ++seconds.retries;
+    ++channel.retries;
+  }
   ++replicas_[attempt.replica].attempts;
   return acquire_connection(slot, attempt);
 }

@@ -92,6 +92,9 @@ struct Channel {
   Random random;
   std::uint32_t link = kNone;
   std::uint32_t turn = 0;  // Round robin.
+  std::uint64_t calls = 0;
+  std::uint64_t attempts = 0;
+  std::uint64_t retries = 0;  // Begun; the dependency counts those granted, of which some end in their wait.
   std::vector<std::uint32_t> in_flight;
   std::vector<Connections> connections;
 };

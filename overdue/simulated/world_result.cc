@@ -116,8 +116,7 @@ void World::add_clients(RunResult& result) {
     result.clients.push_back(client.result);
   }
   for (const std::uint32_t channel : client_channels_) {
-    const DependencyCounts& counts = channels_[channel].dependency.counts();
-    attempts += counts.calls + counts.retries;
+    attempts += channels_[channel].attempts;
   }
   result.latency = latencies(answered, result.calls);
   result.latency_mean = mean(answered_sum, result.calls.answered);
@@ -141,14 +140,14 @@ void World::add_links(RunResult& result) {
   for (const Channel& channel : channels_) {
     LinkResult& row = result.links[channel.link];
     const DependencyCounts& counts = channel.dependency.counts();
-    row.calls += counts.calls;
-    row.retries += counts.retries;
+    row.calls += channel.calls;
+    row.attempts += channel.attempts;
+    row.retries += channel.retries;
     row.retries_denied += counts.retries_denied;
     for (std::size_t i = 0; i < kEndingCount; ++i) row.endings[i] += counts.endings[i];
   }
   for (std::size_t i = 0; i < links_.size(); ++i) {
     LinkResult& row = result.links[i];
-    row.attempts = row.calls + row.retries;
     if (links_[i].link->pool) row.pool_wait_mean = mean(links_[i].pool_wait, row.attempts);
   }
 }
