@@ -249,6 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
         // Two exponentials of balanced means: p = (1 + sqrt(3/5))/2, means 1/(2p) and 1/(2(1-p)).
         Theory{
             "mg1",
+            60,
             0.7,
             1,
             {MixtureTime{{0.8872983346207417, 0.1127016653792583},
