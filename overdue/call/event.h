@@ -71,10 +71,13 @@ enum class Stop : std::uint8_t {
 
 // Actions: what an Operation asks of its world, to be done in order.
 
+// The Operation keeps both limits itself; here they are to be told on, as through
+// Dependency::allowance_for_next_hop(). The time to connect begins now: it covers the name lookup and the
+// wait for a connection of a pool.
 struct StartAttempt {
   AttemptNumber attempt;
-  std::optional<Instant> connect_by;  // The Operation keeps both limits itself; here they are to be told on,
-  std::optional<Instant> answer_by;   // as through Dependency::allowance_for_next_hop().
+  std::optional<Instant> connect_by;
+  std::optional<Instant> answer_by;
 };
 // Stop waiting for its answer; its work may go on over there. Where nothing was sent yet, nothing must be.
 struct AbandonAttempt {

@@ -170,19 +170,18 @@ void Operation::on_broken(Instant now, const AttemptEnded& event, ActionList& ac
 
 // An answer that ends the call, whichever attempt it answers.
 bool Operation::finish_if_final(StatusMeaning meaning, const Evidence& evidence, ActionList& actions) {
-  if (evidence.effect == Effect::happened) {
+  const bool read = kind_ == CallKind::read;
+  if (evidence.effect == Effect::happened || (read && meaning == StatusMeaning::other_answer)) {
     finish(Verdict::applied, Proof::reply, Stop::answered, actions);
-  } else if (evidence.scope == ProofScope::operation) {
-    finish(Verdict::not_applied, Proof::recorded_rejection, Stop::answered, actions);
-  } else if (kind_ == CallKind::read && meaning == StatusMeaning::other_answer) {
-    finish(Verdict::applied, Proof::reply, Stop::answered, actions);
-  } else if (kind_ == CallKind::read &&
-             (meaning == StatusMeaning::recorded_rejection || meaning == StatusMeaning::other_payload)) {
-    finish(Verdict::not_applied, Proof::recorded_rejection, Stop::answered, actions);
-  } else {
-    return false;
+    return true;
   }
-  return true;
+  const bool says_no =
+      meaning == StatusMeaning::recorded_rejection || meaning == StatusMeaning::other_payload;
+  if (evidence.scope == ProofScope::operation || (read && says_no)) {
+    finish(Verdict::not_applied, Proof::recorded_rejection, Stop::answered, actions);
+    return true;
+  }
+  return false;
 }
 
 void Operation::start_attempt(Instant now, ActionList& actions) {

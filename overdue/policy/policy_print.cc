@@ -129,6 +129,7 @@ Settings settings_of(const RetryPolicy& retry) {
 Settings settings_of(const WritePolicy& write) {
   Writer writer;
   std::vector<std::string> steps;
+  steps.reserve(write.on_unknown.size());
   for (const OnUnknown step : write.on_unknown)
     steps.emplace_back(kOnUnknownNames[static_cast<std::size_t>(step)]);
   writer.list("on_unknown", steps);

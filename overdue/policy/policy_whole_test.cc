@@ -157,6 +157,8 @@ TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
       {"[\"409\"]", "[\"429\"]", "lists 429 twice: a status means one thing"},
       {"[\"409\"]", "[409]", "has 409: a status is text: write \"409\""},
       {"[\"409\"]", "[\"4xx\"]", "write an HTTP status"},
+      {"[\"409\"]", "[\"99\"]", "write an HTTP status"},
+      {"[\"409\"]", "[\"600\"]", "write an HTTP status"},
       {"[\"409\"]", "[\"200\"]", "lists 200, which is a success"},
       {"fail_above = 3.0", "fail_above = 1.0", "how many times the fleet's median"},
       {"back_below = 2.0", "back_below = 3.0", "back_below 3 must be below fail_above 3"},
