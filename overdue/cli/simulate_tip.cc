@@ -40,7 +40,7 @@ std::optional<Amount> parse_amount(const std::string& text) {
 std::string text_of(double number, const Amount& like) {
   if (like.is_duration) {
     // Three digits are plenty, and read better.
-    const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(number)) - 3));
+    const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(number)) - 2));
     return format_duration_exact(
         Duration(static_cast<std::int64_t>(std::llround(number / unit) * std::llround(unit))));
   }

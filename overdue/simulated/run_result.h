@@ -39,7 +39,7 @@ struct LedgerCounts {
   std::uint64_t timed_out_applied = 0;      // Verdict unknown, and it had happened (or did later).
   std::uint64_t timed_out_not_applied = 0;  // Verdict unknown, and it never did.
   std::uint64_t executions = 0;             // Pieces of work at ledger_at that reached their effect.
-  std::uint64_t failed_applied = 0;         // Verdict rejected or not sent, and it did happen: must be rare.
+  std::uint64_t failed_applied = 0;         // Verdict rejected or not sent, and it did happen: reads alone.
 };
 
 // The value at rank ceil(q * n). all_calls: n counts every call that is not open, one without an answer as

@@ -3,6 +3,18 @@
 // The caller's side: an Operation is told what happened and this does what it asks for.
 
 namespace overdue::world {
+namespace {
+
+// An attempt that is given up because another one brought the answer did not time out.
+bool is_answered(const ActionList& actions) {
+  for (const Action& action : actions) {
+    const auto* finish = std::get_if<FinishCall>(&action);
+    if (finish != nullptr && finish->verdict == Verdict::applied) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void World::start_call(const NewCall& made) {
   const std::uint32_t index = calls_.take();
@@ -66,7 +78,7 @@ bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, 
       if (start != nullptr && start->attempt == abandoned->attempt) {
         start = nullptr;
       } else {
-        give_up(call, *abandoned, caller_left);
+        give_up(call, *abandoned, caller_left || is_answered(actions));
       }
     } else if (const auto* finish = std::get_if<FinishCall>(&action)) {
       on_verdict(call, *finish);
