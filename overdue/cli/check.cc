@@ -10,6 +10,7 @@
 #include "overdue/cli/log_flags.h"
 #include "overdue/cli/subcommands.h"
 #include "overdue/cli/terminal.h"
+#include "overdue/policy/lint.h"
 #include "overdue/policy/policy.h"
 #include "overdue/report/advice_report.h"
 #include "overdue/timeout/policy_check.h"
@@ -82,6 +83,8 @@ Result<int> check(const CheckFlags& flags) {
   if (!text) return std::unexpected(text.error());
   const auto policy = parse_policy(*text, flags.policy);
   if (!policy) return std::unexpected(policy.error());
+  for (const PolicyWarning& warning : lint_policy(*policy))
+    print_error(fmt::format("{}:{}: warning: {}", flags.policy, warning.line, warning.text));
   const auto found = dependency_of(*policy, flags);
   if (!found) return std::unexpected(found.error());
   const DependencyPolicy& dependency = **found;
