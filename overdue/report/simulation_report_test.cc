@@ -158,12 +158,20 @@ SeedsReport twenty_seeds() {
 
 TEST(SimulationsReport, NamesTheFailedSeedsAndHowToSeeThem) {
   const std::string text = simulations_text({twenty_seeds()}, {});
-  EXPECT_THAT(text,
-              HasSubstr("FAILED  load: held on 18 of 20 seeds (1 to 20), 95 % interval 69.9 % to 97.2 %"));
+  EXPECT_THAT(text, HasSubstr("FAILED  load: on 18 of 20 seeds (1 to 20), 95 % interval 69.9 % to 97.2 %"));
   EXPECT_THAT(text, HasSubstr("fails on 2"));
   EXPECT_THAT(text,
               HasSubstr("failed seeds: 3, 11\n  to see the first: overdue simulate load.toml --seed 3"));
   EXPECT_THAT(text, Not(HasSubstr("stopped")));
+}
+
+TEST(SimulationsReport, OneSeedHasNoInterval) {
+  SeedsReport report = twenty_seeds();
+  report.seed_last = report.seed_first;
+  report.runs = 1;
+  report.held = 1;
+  report.failed_seeds.clear();
+  EXPECT_THAT(simulations_text({report}, {}), testing::StartsWith("held    load: on seed 1\n"));
 }
 
 TEST(SimulationsReport, SaysWhenItWasStopped) {

@@ -253,10 +253,15 @@ std::string simulations_text(const std::vector<SeedsReport>& reports, const Text
   };
   for (const SeedsReport& report : reports) {
     const bool all = report.held == report.runs;
-    text += fmt::format("{}  {}: held on {} of {} seeds ({} to {}), 95 % interval {} to {}\n",
-                        coloured(all ? "32" : "31", all ? "held  " : "FAILED"), printable(report.scenario),
-                        report.held, report.runs, report.seed_first, report.seed_last,
-                        format_rate(report.wilson_low), format_rate(report.wilson_high));
+    text += fmt::format("{}  {}: ", coloured(all ? "32" : "31", all ? "held  " : "FAILED"),
+                        printable(report.scenario));
+    if (report.seed_first == report.seed_last) {
+      text += fmt::format("on seed {}\n", report.seed_first);
+    } else {
+      text += fmt::format("on {} of {} seeds ({} to {}), 95 % interval {} to {}\n", report.held, report.runs,
+                          report.seed_first, report.seed_last, format_rate(report.wilson_low),
+                          format_rate(report.wilson_high));
+    }
     if (report.runs < report.seed_last - report.seed_first + 1)
       text += "  stopped: the seeds that were finished by then, and no more\n";
     if (reports.size() == 1 && !report.expectations.empty()) {
@@ -268,7 +273,9 @@ std::string simulations_text(const std::vector<SeedsReport>& reports, const Text
       }
       text += table.text(2);
     }
-    if (!report.failed_seeds.empty()) {
+    if (!report.failed_seeds.empty() && report.seed_first == report.seed_last) {
+      text += fmt::format("  to see it: {}\n", printable(report.reproduce));
+    } else if (!report.failed_seeds.empty()) {
       constexpr std::size_t kSeedsShown = 20;
       std::string seeds;
       for (std::size_t i = 0; i < std::min(report.failed_seeds.size(), kSeedsShown); ++i)
