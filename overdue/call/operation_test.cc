@@ -158,6 +158,21 @@ TEST(Operation, AWaitThatEndsAtTheDeadlineIsTooLongAndOneNanosecondLessIsNot) {
   EXPECT_EQ(before.wakeup(1s - 1ns), "start 2 answer_by 1s");
 }
 
+// C29: what remains goes into an API of whole seconds.
+TEST(Operation, ALowerLayerOfWholeSecondsIsToldOneAndWeCutAtWhatRemains) {
+  CallPolicyOptions policy = retrying();
+  policy.promise = 1s;
+  policy.backoff.base = 650ms;
+  ScriptedCall call(policy, CallKind::read);
+  call.start();
+  call.refused(50ms, 1);
+  ASSERT_EQ(call.wakeup(700ms), "start 2 connect_by 800ms answer_by 1s");
+  const auto left = remaining(kStart + 700ms, *call.operation.deadline());
+  EXPECT_EQ(in_whole_units(left.value(), 1s), 1);
+  call.connected(701ms, 2);
+  EXPECT_EQ(call.wakeup(1s), "abandon 2 watch; finish unknown by none, deadline: attempt 2 timed_out");
+}
+
 TEST(Operation, AnExpiredDeadlineIsNeverRetried) {
   CallPolicyOptions policy = retrying();
   policy.promise = 1s;
