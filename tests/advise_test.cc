@@ -219,8 +219,8 @@ TEST(TheCommand, HelpAndVersionAreDoneAndNonsenseIsBadUsage) {
   EXPECT_EQ(run_overdue("--help").status, 0);
   EXPECT_EQ(run_overdue("--version").status, 0);
   EXPECT_THAT(run_overdue("advise --help").out, HasSubstr("Examples:"));
-  for (const char* nonsense :
-       {"", "advice", "advise", "advise - --nonsense", "advise - --threads 0", "advise - --format xml"}) {
+  for (const char* nonsense : {"", "advice", "advise", "advise - --nonsense", "advise - --threads 0",
+                               "advise - --format xml", "advise - --by ''", "advise - --success ''"}) {
     EXPECT_EQ(run_overdue(nonsense).status, 2) << nonsense;
   }
 }

@@ -150,7 +150,8 @@ Result<int> advise(const AdviseFlags& flags) {
   AdviceReport report{.options = options->advice,
                       .level = flags.log.calls ? "calls" : "attempts",
                       .grouped_by = flags.log.by,
-                      .interrupted = logs->interrupted};
+                      .interrupted = logs->interrupted,
+                      .writes_policy = !flags.write_policy.empty()};
   for (const SourceSummary& source : logs->sources) report.sources.push_back(report_of(source));
   for (const auto& [key, measurement] : logs->groups)
     report.groups.push_back({key, analyse(measurement, *options)});

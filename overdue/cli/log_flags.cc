@@ -133,21 +133,33 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
 }  // namespace
 
 void add_log_flags(CLI::App& command, LogFlags& flags) {
+  // An empty value is an unset variable of some script, and nobody's wish.
+  const CLI::Validator given(
+      [](std::string& value) { return value.empty() ? std::string("is empty") : std::string(); }, "",
+      "given");
   command.add_option("FILE", flags.paths, "Logs, plain or gzip; - is standard input")->required();
-  command.add_option("--format", flags.format, "csv, ndjson, nginx, envoy, hlog (default: by content)");
+  command.add_option("--format", flags.format, "csv, ndjson, nginx, envoy, hlog (default: by content)")
+      ->check(given);
   command.add_option("--map", flags.columns, "Columns, as latency=latency_ms,status=code,backend=host")
       ->delimiter(',');
-  command.add_option("--log-format", flags.log_format, "nginx's log_format string, as in nginx.conf");
-  command.add_option("--unit", flags.unit,
-                     "Unit of the latency column where its name does not say: s, ms, us, ns");
-  command.add_option("--vantage", flags.vantage, "Who wrote the log: caller, proxy, server");
-  command.add_option("--success", flags.success,
-                     "Statuses that are replies, as 2xx,404 (default: 2xx, 3xx and most 4xx)");
-  command.add_option("--limit", flags.limit, "The timeout in force when the log was written, as 1s");
-  command.add_option("--since", flags.since, "Only calls that began at this time or later");
-  command.add_option("--until", flags.until, "Only calls that began before this time");
-  command.add_option("--where", flags.where, "Only rows with COLUMN=VALUE; may be repeated");
-  command.add_option("--by", flags.by, "An advice for each route, method, upstream, or value of a column");
+  command.add_option("--log-format", flags.log_format, "nginx's log_format string, as in nginx.conf")
+      ->check(given);
+  command
+      .add_option("--unit", flags.unit,
+                  "Unit of the latency column where its name does not say: s, ms, us, ns")
+      ->check(given);
+  command.add_option("--vantage", flags.vantage, "Who wrote the log: caller, proxy, server")->check(given);
+  command
+      .add_option("--success", flags.success,
+                  "Statuses that are replies, as 2xx,404 (default: 2xx, 3xx and most 4xx)")
+      ->check(given);
+  command.add_option("--limit", flags.limit, "The timeout in force when the log was written, as 1s")
+      ->check(given);
+  command.add_option("--since", flags.since, "Only calls that began at this time or later")->check(given);
+  command.add_option("--until", flags.until, "Only calls that began before this time")->check(given);
+  command.add_option("--where", flags.where, "Only rows with COLUMN=VALUE; may be repeated")->check(given);
+  command.add_option("--by", flags.by, "An advice for each route, method, upstream, or value of a column")
+      ->check(given);
   command.add_flag("--calls", flags.calls, "Measure whole calls, not their attempts");
   command.add_option("--threads", flags.threads, "Reading threads (default: one a core)")
       ->check(CLI::Range(1, 64));

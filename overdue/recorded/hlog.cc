@@ -73,8 +73,9 @@ class BaseClock {
       }
     }
     if (!base_) return std::nullopt;
+    const std::int64_t base = base_.value_or(Duration(0)).count();  // It has one: g++ 12 does not see that.
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(base_->count(), written.count(), &sum) || sum < 0) return std::nullopt;
+    if (__builtin_add_overflow(base, written.count(), &sum) || sum < 0) return std::nullopt;
     // Beyond 2199 it is no time of day.
     if (Duration(sum) > 230 * kYear) return std::nullopt;
     return WallTime(Duration(sum));

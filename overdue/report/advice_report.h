@@ -35,9 +35,10 @@ struct AdviceReport {
   std::vector<SourceReport> sources;
   std::vector<GroupReport> groups;
   AdviceOptions options;
-  std::string level;         // "attempts" or "calls": what was counted.
-  std::string grouped_by;    // As given with --by.
-  bool interrupted = false;  // Reading was stopped before the end.
+  std::string level;           // "attempts" or "calls": what was counted.
+  std::string grouped_by;      // As given with --by.
+  bool interrupted = false;    // Reading was stopped before the end.
+  bool writes_policy = false;  // Asked to: the text need not offer it.
 };
 
 struct TextStyle {

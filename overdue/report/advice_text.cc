@@ -256,7 +256,8 @@ class AdviceWriter {
       text_ += wrapped(printable(doubt.text), width_, mark, "      ");
     }
     if (analysis.advice.declined.empty() && report_.grouped_by.empty()) {
-      line("  next: --by route, or --write-policy overdue.toml --name NAME");
+      line(report_.writes_policy ? "  next: --by route"
+                                 : "  next: --by route, or --write-policy overdue.toml --name NAME");
     }
   }
 
