@@ -49,13 +49,6 @@ ActionList Operation::handle(Instant now, const Event& event) {
   return actions;
 }
 
-std::optional<Instant> Operation::next_wakeup() const {
-  if (finished()) return std::nullopt;
-  const Instant next = std::min(deadline_, wakeup_);
-  if (next == kNoLimit) return std::nullopt;
-  return next;
-}
-
 std::optional<Instant> Operation::deadline() const {
   if (deadline_ == kNoLimit) return std::nullopt;
   return deadline_;

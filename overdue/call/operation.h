@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -45,7 +46,11 @@ class Operation {
 
   // When to deliver WakeupReached; nullopt if only an outside event can matter. Each answer replaces the one
   // before: ask again after every handle().
-  [[nodiscard]] std::optional<Instant> next_wakeup() const;
+  [[nodiscard]] std::optional<Instant> next_wakeup() const {
+    const Instant next = finished() ? Instant::max() : std::min(deadline_, wakeup_);
+    if (next == Instant::max()) return std::nullopt;
+    return next;
+  }
 
   [[nodiscard]] bool finished() const { return state_ == State::finished; }
   std::optional<Instant> deadline() const;

@@ -8,7 +8,7 @@ World::World(const Scenario& scenario, const RunOptions& options)
     : scenario_(scenario), options_(options), traced_(static_cast<bool>(options.trace)) {
   end_ = Instant{} + std::min(scenario.until, options.until.value_or(scenario.until));
   second_ends_ = Instant{} + std::chrono::seconds(1);
-  timeline_.emplace_back();
+  row_ = &timeline_.emplace_back();
   set_up_services();
   set_up_links();
   set_up_pauses();
@@ -21,6 +21,7 @@ void World::turn_second() {
   while (now_ >= second_ends_) {
     second_ends_ += std::chrono::seconds(1);
     timeline_.push_back({.second = static_cast<std::uint32_t>(timeline_.size()), .queue = queued_});
+    row_ = &timeline_.back();
   }
 }
 
@@ -33,12 +34,19 @@ RunResult World::run() {
     if (now_ >= second_ends_) [[unlikely]]
       turn_second();
     handle(event);
+    if (!at_once_.empty()) hear_at_once();
     if (++events_ % kLookEvery == 0 && options_.stop != nullptr && options_.stop->load()) {
       interrupted_ = true;
       break;
     }
   }
   return result();
+}
+
+// Answers of servers that take no time over ways that take none; hearing one may bring about the next.
+void World::hear_at_once() {
+  for (std::size_t i = 0; i < at_once_.size(); ++i) on_reply(at_once_[i]);
+  at_once_.clear();
 }
 
 void World::handle(const EventQueue::Event& event) {

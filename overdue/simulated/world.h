@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -60,6 +61,7 @@ class World {
     return queue_.push(at, (static_cast<std::uint32_t>(kind) << kIndexBits) | index);
   }
   void handle(const EventQueue::Event& event);
+  void hear_at_once();
 
   // world_setup.cc
   void set_up_links();
@@ -169,8 +171,8 @@ class World {
   ServiceState& service_of(const AttemptSlot& attempt) {
     return services_[replicas_[attempt.replica].service];
   }
-  Channel& channel_of(const AttemptSlot& attempt) { return channels_[calls_[attempt.call].channel]; }
-  TimelineRow& row() { return timeline_.back(); }
+  Channel& channel_of(const AttemptSlot& attempt) { return *channels_[attempt.channel]; }
+  TimelineRow& row() { return *row_; }
   void append(Line& line, std::uint32_t index);
   void prepend(Line& line, std::uint32_t index);
   std::uint32_t take_first(Line& line);
@@ -184,11 +186,12 @@ class World {
   Instant second_ends_{};
   Instant end_{};
   EventQueue queue_;
+  std::vector<std::uint32_t> at_once_;  // Attempts whose answer is there as soon as this event is over.
   SlotPool<Call> calls_;
   SlotPool<AttemptSlot> attempts_;
   std::vector<LinkState> links_;
   std::deque<Bursts> bursts_;
-  std::deque<Channel> channels_;
+  std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<ServiceState> services_;
   std::vector<ReplicaState> replicas_;
   std::vector<PauseSource> pauses_;
@@ -197,6 +200,7 @@ class World {
   std::vector<std::uint32_t> client_channels_;
   std::vector<std::uint32_t> users_;  // The source of each user of a closed loop.
   std::vector<TimelineRow> timeline_;
+  TimelineRow* row_ = nullptr;      // Of the present second.
   std::uint32_t open_sources_ = 0;  // That may still begin calls; users, of closed loops.
   std::uint64_t queued_ = 0;        // In all queues.
   std::uint64_t calls_made_ = 0;

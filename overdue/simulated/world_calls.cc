@@ -20,7 +20,7 @@ void World::start_call(const NewCall& made) {
   const std::uint32_t index = calls_.take();
   OVERDUE_CHECK(index <= kIndexMax);
   Call& call = calls_[index];
-  Channel& channel = channels_[made.channel];
+  Channel& channel = *channels_[made.channel];
   ++channel.calls;
   call.operation.emplace(channel.dependency, made.kind, channel.random.next());
   call.wakeup_at = kNever;
@@ -127,7 +127,7 @@ std::uint32_t World::pick_replica(Channel& channel) {
 }
 
 bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start) {
-  Channel& channel = channels_[call.channel];
+  Channel& channel = *channels_[call.channel];
   LinkState& link = links_[channel.link];
   const std::uint32_t place = pick_replica(channel);
   ++channel.in_flight[place];
@@ -137,8 +137,9 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
   attempt = AttemptSlot{};
   attempt.in_use = true;
   attempt.call = index;
+  attempt.channel = call.channel;
   attempt.original = slot;
-  attempt.replica = services_[link.service].first_replica + place;
+  attempt.replica = link.first_replica + place;
   attempt.started = now_;
   attempt.number = start.attempt;
   attempt.awaited = true;
@@ -154,6 +155,10 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
     ++channel.retries;
   }
   ++replicas_[attempt.replica].attempts;
+  if (link.always_connected && replicas_[attempt.replica].up) [[likely]] {
+    attempt.connected = true;
+    return true;
+  }
   return acquire_connection(slot, attempt);
 }
 
@@ -164,7 +169,7 @@ void World::give_up(Call& call, const AbandonAttempt& action, bool caller_left) 
   OVERDUE_CHECK(slot != kNone && attempt.number == action.attempt && attempt.awaited);
   if (traced_) [[unlikely]]
     trace_attempt(attempt, caller_left ? "abandoned" : "timed out");
-  Channel& channel = channels_[call.channel];
+  Channel& channel = *channels_[call.channel];
   attempt.watched = action.watch && attempt.connected;
   attempt.timed_out = attempt.connected && !caller_left;
   const bool was_connected = attempt.connected;
@@ -179,7 +184,7 @@ void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, b
   ReplicaState& replica = replicas_[attempt.replica];
   attempt.awaited = false;
   ++replica.ended;
-  --channel.in_flight[attempt.replica - services_[link.service].first_replica];
+  --channel.in_flight[attempt.replica - link.first_replica];
   switch (ending) {
     case Ending::replied:
       replica.replies.add(now_ - attempt.started);
@@ -215,7 +220,7 @@ void World::on_reply(std::uint32_t index) {
   settle(call);
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
-    ++links_[channels_[calls_[call].channel].link].false_timeouts;
+    ++links_[channel_of(attempt).link].false_timeouts;
   }
   if (attempt.awaited || attempt.watched) {
     const bool awaited = attempt.awaited;
@@ -232,7 +237,7 @@ void World::on_reply(std::uint32_t index) {
     const bool kept = copy.answer != Ending::reset;
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
-    if (awaited) end_attempt(channels_[calls_[call].channel], attempt, copy.answer, kept);
+    if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
     tell(call, event);
     if (awaited) release_attempt(original);  // Its caller's.
   }

@@ -70,7 +70,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
   if (traced_) [[unlikely]] {
     trace_call(call, call.outcome == Outcome::answered ? "answered" : "ended without an answer");
   }
-  if (call.outcome == Outcome::answered) ++links_[channels_[call.channel].link].answered;
+  if (call.outcome == Outcome::answered) ++links_[channels_[call.channel]->link].answered;
   if (call.client == kNone) return;
   hash_ = (hash_ ^ static_cast<std::uint64_t>(call.outcome)) * 0x9e3779b97f4a7c15U;
   ClientState& client = clients_[call.client];

@@ -10,7 +10,7 @@ bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
   const LinkState& link = links_[channel.link];
   if (!link.link->pool) return connect(index, attempt);
   const Pool& pool = *link.link->pool;
-  Connections& connections = channel.connections[attempt.replica - services_[link.service].first_replica];
+  Connections& connections = channel.connections[attempt.replica - link.first_replica];
   if (!connections.idle.empty()) {
     if (!pool.idle_max || now_ - connections.idle.back() <= *pool.idle_max) {
       connections.idle.pop_back();
@@ -90,7 +90,7 @@ void World::on_refused(std::uint32_t index) {
 
 void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept) {
   LinkState& link = links_[channel.link];
-  const std::uint32_t place = attempt.replica - services_[link.service].first_replica;
+  const std::uint32_t place = attempt.replica - link.first_replica;
   Connections& connections = channel.connections[place];
   if (attempt.in_pool_queue) {
     // Its place in the line is passed over when it comes up.
@@ -142,10 +142,11 @@ void World::serve_next_waiting(Channel& channel, std::uint32_t place) {
 
 // Those that nobody uses, to a replica that is gone.
 void World::forget_connections(std::uint32_t replica) {
-  for (Channel& channel : channels_) {
+  for (const auto& place : channels_) {
+    Channel& channel = *place;
     const LinkState& link = links_[channel.link];
     if (link.service != replicas_[replica].service) continue;
-    Connections& connections = channel.connections[replica - services_[link.service].first_replica];
+    Connections& connections = channel.connections[replica - link.first_replica];
     connections.open -= static_cast<std::uint32_t>(connections.idle.size());
     connections.idle.clear();
   }

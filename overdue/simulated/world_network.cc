@@ -66,7 +66,7 @@ void World::answer(std::uint32_t index, Ending ending, std::uint16_t status, boo
     if (at_once) {
       on_reply(index);
     } else {
-      push(now_, Kind::reply, index);
+      at_once_.push_back(index);
     }
     return;
   }

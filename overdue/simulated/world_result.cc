@@ -116,7 +116,7 @@ void World::add_clients(RunResult& result) {
     result.clients.push_back(client.result);
   }
   for (const std::uint32_t channel : client_channels_) {
-    attempts += channels_[channel].attempts;
+    attempts += channels_[channel]->attempts;
   }
   result.latency = latencies(answered, result.calls);
   result.latency_mean = mean(answered_sum, result.calls.answered);
@@ -137,7 +137,8 @@ void World::add_links(RunResult& result) {
     row.connect_failures = link.connect_failure_count;
     row.connect_failure_median = value_at(link.connect_failures, Quantile(0.5));
   }
-  for (const Channel& channel : channels_) {
+  for (const auto& place : channels_) {
+    const Channel& channel = *place;
     LinkResult& row = result.links[channel.link];
     const DependencyCounts& counts = channel.dependency.counts();
     row.calls += channel.calls;

@@ -62,9 +62,9 @@ void World::take_next(std::uint32_t number) {
 
 bool World::stored(const AttemptSlot& attempt) const {
   const Call& call = calls_[attempt.call];
-  const Channel& channel = channels_[call.channel];
-  return call.kind == CallKind::keyed_write && (calls_[call.root].remembered >> channel.link & 1) != 0 &&
-         services_[links_[channel.link].service].service->remembers_keys;
+  const std::uint32_t link = channels_[call.channel]->link;
+  return call.kind == CallKind::keyed_write && (calls_[call.root].remembered >> link & 1) != 0 &&
+         services_[links_[link].service].service->remembers_keys;
 }
 
 // True where it took a worker.

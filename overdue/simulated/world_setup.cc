@@ -96,6 +96,8 @@ void World::set_up_links() {
     link.network = &scenario_.networks[network];
     link.service = service_named(said.service);
     const Service& service = *services_[link.service].service;
+    link.first_replica = services_[link.service].first_replica;
+    link.always_connected = !said.pool && !link.network->connect;
     link.tells_deadlines = service.refuses_expired || service.passes_deadline_on;
     const auto way = [](const Direction& direction, Bursts* of_network) {
       WayState state{.delay = draw_of(direction.delay),
@@ -135,9 +137,10 @@ std::uint32_t World::add_channel(std::uint32_t link, std::string_view owner) {
   OVERDUE_CHECK(policy != nullptr);
   const Result<CallPolicy> call_policy = call_policy_of(*policy);
   OVERDUE_CHECK(call_policy.has_value());
-  Channel& channel = channels_.emplace_back(*call_policy, options_.seed, entity("channel", owner, said.name),
-                                            services_[links_[link].service].service->replicas.size());
-  channel.link = link;
+  channels_.push_back(std::make_unique<Channel>(*call_policy, options_.seed,
+                                                entity("channel", owner, said.name),
+                                                services_[links_[link].service].service->replicas.size()));
+  channels_.back()->link = link;
   return static_cast<std::uint32_t>(channels_.size() - 1);
 }
 

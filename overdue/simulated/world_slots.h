@@ -59,6 +59,7 @@ enum class Phase : std::uint8_t {
 // twice has a second slot, whose `original` is the first.
 struct AttemptSlot {
   std::uint32_t call = kNone;
+  std::uint32_t channel = kNone;
   std::uint32_t original = kNone;
   std::uint32_t replica = kNone;    // Of all services' replicas.
   std::uint32_t next = kNone;       // In the queue it waits in.

@@ -15,7 +15,7 @@ std::string at(Instant now) {
 }  // namespace
 
 void World::trace_call(const Call& call, std::string_view what) {
-  const std::string_view link = links_[channels_[call.channel].link].link->name;
+  const std::string_view link = links_[channels_[call.channel]->link].link->name;
   const std::string_view client =
       call.client != kNone ? std::string_view(clients_[call.client].client->name) : "a service";
   options_.trace(fmt::format("{} intent {} {} calls {}: {}", at(now_), call.key, client, link, what));
@@ -24,7 +24,7 @@ void World::trace_call(const Call& call, std::string_view what) {
 void World::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
   const Call& call = calls_[attempt.call];
   options_.trace(fmt::format("{} intent {} {} attempt {} at {}: {}", at(now_), call.key,
-                             links_[channels_[call.channel].link].link->name,
+                             links_[channels_[call.channel]->link].link->name,
                              static_cast<std::uint32_t>(attempt.number), replicas_[attempt.replica].name,
                              what));
 }
