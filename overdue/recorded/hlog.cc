@@ -63,25 +63,24 @@ class BaseClock {
   }
   // Nothing where the log does not say when it began.
   std::optional<WallTime> wall_time(Duration written) {
-    if (!base_) {
-      // Without a base time, times that lie more than a year before the start are counted from it; others are
-      // the time of day themselves.
-      if (start_) {
-        base_ = written < *start_ - kYear ? *start_ : Duration(0);
-      } else if (written > 20 * kYear) {
-        base_ = Duration(0);
-      }
-    }
+    if (!base_) base_ = base_for(written);
     if (!base_) return std::nullopt;
-    const std::int64_t base = base_.value_or(Duration(0)).count();  // It has one: g++ 12 does not see that.
+    const Duration base = *base_;
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(base, written.count(), &sum) || sum < 0) return std::nullopt;
+    if (__builtin_add_overflow(base.count(), written.count(), &sum) || sum < 0) return std::nullopt;
     // Beyond 2199 it is no time of day.
     if (Duration(sum) > 230 * kYear) return std::nullopt;
     return WallTime(Duration(sum));
   }
 
  private:
+  // Without a base time, times that lie more than a year before the start are counted from it; others are the
+  // time of day themselves.
+  std::optional<Duration> base_for(Duration written) const {
+    if (start_) return written < *start_ - kYear ? *start_ : Duration(0);
+    return written > 20 * kYear ? std::optional(Duration(0)) : std::nullopt;
+  }
+
   std::optional<Duration> start_;
   std::optional<Duration> base_;
 };
