@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/command_line.h"
 #include "overdue/cli/simulate_tip.h"
+#include "tests/command_line.h"
+#include "tests/run_command.h"
 
 namespace overdue {
 namespace {
@@ -103,6 +104,17 @@ TEST(SimulateCommand, AFailedSeedIsNamedWithTheCommandThatShowsIt) {
   const auto again = run_overdue(command);
   EXPECT_EQ(again.status, 1) << command << again.err;
   EXPECT_THAT(again.out, HasSubstr("FAILED"));
+}
+
+TEST(SimulateCommand, CtrlCPrintsWhatWasFinished) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const house::Outcome stopped =
+      house::run_command("timeout --preserve-status -s INT 1 " + house::quoted(OVERDUE_BINARY) +
+                         " simulate --seeds 1..1000000 " + house::quoted(path));
+  EXPECT_EQ(stopped.status, 1);
+  EXPECT_THAT(stopped.output, HasSubstr("stopped: the seeds that were finished by then"));
+  EXPECT_THAT(stopped.output, Not(HasSubstr("on 0 of 0")));
 }
 
 TEST(SimulateCommand, AFolderRunsEveryScenarioInIt) {

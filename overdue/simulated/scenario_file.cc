@@ -176,7 +176,7 @@ class ScenarioParser {
     }
     TomlValue* ours = root_.find("dependency");
     const bool replaces = ours != nullptr;
-    if (!replaces) ours = &root_.entries.emplace_back("dependency", TomlValue{}).second;
+    if (!replaces) ours = &root_.entries.emplace_back("dependency", TomlValue{}).value;
     bool any = false;
     for (const auto& [name, table] : theirs->entries) {
       if (TomlValue* same = ours->find(name)) {
@@ -243,7 +243,7 @@ class ScenarioParser {
       at = TomlValue{};
     }
     if (TomlValue* next = at.find(path[i])) return next;
-    return &at.entries.emplace_back(path[i], TomlValue{}).second;
+    return &at.entries.emplace_back(path[i], TomlValue{}).value;
   }
 
   // An item by its `name`, or by its number from 1.

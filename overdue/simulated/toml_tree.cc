@@ -19,7 +19,7 @@ TomlValue copied_table(const toml::table& table) {
   value.is_inline = table.is_inline();
   for (const auto& [key, node] : table) value.entries.emplace_back(std::string(key.str()), copied(node));
   // toml++ keeps keys sorted; people read a file from its top. Keys of one line keep that order.
-  std::ranges::stable_sort(value.entries, {}, [](const auto& entry) { return entry.second.line; });
+  std::ranges::stable_sort(value.entries, {}, [](const auto& entry) { return entry.value.line; });
   return value;
 }
 
@@ -109,9 +109,8 @@ std::size_t distance(std::string_view left, std::string_view right) {
 }  // namespace
 
 const TomlValue* TomlValue::find(std::string_view key) const {
-  const auto found =
-      std::ranges::find(entries, key, [](const auto& entry) { return std::string_view(entry.first); });
-  return found == entries.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find(entries, key, &TomlEntry::key);
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 TomlValue* TomlValue::find(std::string_view key) {
@@ -140,7 +139,7 @@ TomlValue parse_set_value(std::string_view text) {
   if (text.find('\n') == std::string_view::npos) {
     if (const auto read = parse_toml(fmt::format("value = {}", text), "--set");
         read && read->entries.size() == 1) {
-      TomlValue value = read->entries.front().second;
+      TomlValue value = read->entries.front().value;
       if (value.kind != TomlValue::Kind::other) {
         forget_lines(value);
         return value;

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "overdue/base/result.h"
@@ -13,6 +11,7 @@ namespace overdue {
 
 // A TOML document as plain data, each value with the line it stands on, so that values set from outside
 // (--set) and values of the file are read by the same code, and no other file needs the TOML library.
+struct TomlEntry;
 struct TomlValue {
   enum class Kind : std::uint8_t { text, number, boolean, array, table, other };
 
@@ -22,12 +21,16 @@ struct TomlValue {
   bool is_whole = false;   // A number without a fraction, within 2^53.
   bool is_inline = false;  // A table in braces: one value, where a [table] is a place for several.
   bool boolean = false;
-  std::vector<std::pair<std::string, TomlValue>> entries;  // Of a table, in the file's order.
-  std::vector<TomlValue> items;                            // Of an array.
-  std::uint32_t line = 0;                                  // 1-based; 0: it came from outside the file.
+  std::vector<TomlEntry> entries;  // Of a table, in the file's order.
+  std::vector<TomlValue> items;    // Of an array.
+  std::uint32_t line = 0;          // 1-based; 0: it came from outside the file.
 
   const TomlValue* find(std::string_view key) const;
   TomlValue* find(std::string_view key);
+};
+struct TomlEntry {
+  std::string key;
+  TomlValue value;
 };
 
 // Errors: invalid_argument, "PATH:LINE: not TOML: ...".
