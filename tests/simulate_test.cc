@@ -110,7 +110,7 @@ TEST(SimulateCommand, CtrlCPrintsWhatWasFinished) {
   const ScratchFolder folder;
   const std::string path = folder.file("coin.toml", kCoin);
   const house::Outcome stopped =
-      house::run_command("timeout --preserve-status -s INT 1 " + house::quoted(OVERDUE_BINARY) +
+      house::run_command("timeout --foreground --preserve-status -s INT 1 " + house::quoted(OVERDUE_BINARY) +
                          " simulate --seeds 1..1000000 " + house::quoted(path));
   EXPECT_EQ(stopped.status, 1);
   EXPECT_THAT(stopped.output, HasSubstr("stopped: the seeds that were finished by then"));
