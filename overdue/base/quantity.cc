@@ -136,7 +136,13 @@ std::string format_rate(double share) {
   const double percent = share * 100;
   const double size = std::abs(percent);
   if (size == 0) return "0 %";
-  if (size >= 9.995) return fmt::format("{:.1f} %", percent);
+  if (size == 100) return fmt::format("{:.0f} %", percent);
+  if (size >= 9.995) {
+    // What is nearly all does not read as all.
+    int decimals = 1;
+    while (size < 100 && decimals < 6 && size >= 100 - 0.5 * std::pow(10, -decimals)) ++decimals;
+    return fmt::format("{:.{}f} %", percent, decimals);
+  }
   if (size >= 0.0995) return fmt::format("{:.2f} %", percent);
   const int decimals = std::min(12, 1 - static_cast<int>(std::floor(std::log10(size))));
   return fmt::format("{:.{}f} %", percent, decimals);

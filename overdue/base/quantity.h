@@ -26,7 +26,8 @@ std::string format_duration(Duration value);
 // As the policy file writes it, exactly, without a space: "385ms", "1500us", "1h".
 std::string format_duration_exact(Duration value);
 
-// "0.10 %", "12.3 %", "0.004 %": two significant digits below one percent, one decimal above.
+// "0.10 %", "12.3 %", "0.004 %": two significant digits below one percent, one decimal above; "99.98 %" where
+// one decimal would read as all.
 std::string format_rate(double share);
 
 // "1,204,118".

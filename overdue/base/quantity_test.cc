@@ -65,6 +65,17 @@ TEST(FormatDuration, ExactFormReadsBackAsItself) {
   }
 }
 
+TEST(FormatRate, NeverShowsNearlyAllAsAll) {
+  EXPECT_EQ(format_rate(1.0), "100 %");
+  EXPECT_EQ(format_rate(0.9998), "99.98 %");
+  EXPECT_EQ(format_rate(0.99951), "99.95 %");
+  EXPECT_EQ(format_rate(0.9994), "99.9 %");
+  EXPECT_EQ(format_rate(0.99997), "99.997 %");
+  EXPECT_EQ(format_rate(0.123), "12.3 %");
+  EXPECT_EQ(format_rate(0.001), "0.10 %");
+  EXPECT_EQ(format_rate(0), "0 %");
+}
+
 TEST(FormatCount, SeparatesThousands) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");

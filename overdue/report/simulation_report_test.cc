@@ -174,6 +174,16 @@ TEST(SimulationsReport, OneSeedHasNoInterval) {
   EXPECT_THAT(simulations_text({report}, {}), testing::StartsWith("held    load: on seed 1\n"));
 }
 
+TEST(SimulationsReport, OfSeveralScenariosOnlyWhatFailedIsToldInFull) {
+  SeedsReport fine = twenty_seeds();
+  fine.held = 20;
+  fine.expectations[0].held = 20;
+  fine.failed_seeds.clear();
+  const std::string text = simulations_text({fine, twenty_seeds()}, {});
+  EXPECT_EQ(text.find("load.goodput"), text.rfind("load.goodput"));
+  EXPECT_THAT(text, HasSubstr("fails on 2"));
+}
+
 TEST(SimulationsReport, SaysWhenItWasStopped) {
   SeedsReport report = twenty_seeds();
   report.runs = 12;

@@ -240,6 +240,33 @@ class SimulationWriter {
   std::string text_;
 };
 
+// Over what values each expectation ranged.
+std::string expectation_rows(const SeedsReport& report, bool only_failed) {
+  TextTable table({1});
+  bool any = false;
+  table.add({"", "over the seeds", "least", "median", "most"});
+  for (const SeedsReport::Row& row : report.expectations) {
+    const std::uint64_t failed = report.runs - row.held;
+    if (only_failed && failed == 0) continue;
+    any = true;
+    table.add({failed == 0 ? "" : fmt::format("fails on {}", failed), printable(row.text), row.low_shown,
+               row.median_shown, row.high_shown});
+  }
+  return any ? table.text(2) : "";
+}
+
+std::string failed_seeds(const SeedsReport& report) {
+  constexpr std::size_t kSeedsShown = 20;
+  if (report.failed_seeds.empty()) return "";
+  if (report.seed_first == report.seed_last)
+    return fmt::format("  to see it: {}\n", printable(report.reproduce));
+  std::string seeds;
+  for (std::size_t i = 0; i < std::min(report.failed_seeds.size(), kSeedsShown); ++i)
+    seeds += fmt::format("{}{}", i == 0 ? "" : ", ", report.failed_seeds[i]);
+  if (report.failed_seeds.size() > kSeedsShown) seeds += ", ...";
+  return fmt::format("  failed seeds: {}\n  to see the first: {}\n", seeds, printable(report.reproduce));
+}
+
 }  // namespace
 
 std::string simulation_text(const SimulationReport& report, const TextStyle& style) {
@@ -264,25 +291,8 @@ std::string simulations_text(const std::vector<SeedsReport>& reports, const Text
     }
     if (report.runs < report.seed_last - report.seed_first + 1)
       text += "  stopped: the seeds that were finished by then, and no more\n";
-    if (reports.size() == 1 && !report.expectations.empty()) {
-      TextTable table({1});
-      table.add({"", "over the seeds", "least", "median", "most"});
-      for (const SeedsReport::Row& row : report.expectations) {
-        table.add({row.held == report.runs ? "" : fmt::format("fails on {}", report.runs - row.held),
-                   printable(row.text), row.low_shown, row.median_shown, row.high_shown});
-      }
-      text += table.text(2);
-    }
-    if (!report.failed_seeds.empty() && report.seed_first == report.seed_last) {
-      text += fmt::format("  to see it: {}\n", printable(report.reproduce));
-    } else if (!report.failed_seeds.empty()) {
-      constexpr std::size_t kSeedsShown = 20;
-      std::string seeds;
-      for (std::size_t i = 0; i < std::min(report.failed_seeds.size(), kSeedsShown); ++i)
-        seeds += fmt::format("{}{}", i == 0 ? "" : ", ", report.failed_seeds[i]);
-      if (report.failed_seeds.size() > kSeedsShown) seeds += ", ...";
-      text += fmt::format("  failed seeds: {}\n  to see the first: {}\n", seeds, printable(report.reproduce));
-    }
+    text += expectation_rows(report, reports.size() > 1);
+    text += failed_seeds(report);
   }
   return text;
 }

@@ -82,6 +82,7 @@ void fill_networks(Scenario& scenario, ScenarioFaults& faults) {
     link.network = scenario.networks.front().name;
     if (scenario.networks.size() > 1) {
       std::vector<std::string> names;
+      names.reserve(scenario.networks.size());
       for (const Network& network : scenario.networks) names.push_back(network.name);
       faults.add_of_whole(fmt::format("link.{}.network", link.name),
                           fmt::format("is missing, and there are {}: write [link.{}] network = \"{}\"",
