@@ -20,7 +20,7 @@ std::string time_or(const std::optional<Duration>& value, std::string_view other
   return value ? format_duration(*value) : std::string(otherwise);
 }
 
-std::string capped(std::string name) {
+std::string capped(const std::string& name) {
   constexpr std::size_t kNameMax = 24;
   return name.size() > kNameMax ? name.substr(0, kNameMax - 2) + ".." : name;
 }
