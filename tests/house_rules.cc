@@ -26,17 +26,18 @@ const std::map<std::string_view, Words>& rooms() {
       {"timeout", {"base", "latency"}},
       {"call", {"base", "latency", "timeout"}},
       {"fault", {"base"}},
-      {"policy", {"base", "call"}},
+      {"write", {"base", "latency", "timeout", "call"}},
+      {"policy", {"base", "call", "write"}},
       {"recorded", {"base", "latency", "timeout", "policy"}},
-      {"simulated", {"base", "latency", "timeout", "call", "policy", "fault"}},
+      {"simulated", {"base", "latency", "timeout", "call", "write", "policy", "fault"}},
       {"report", {"base", "latency", "timeout", "policy"}},
-      {"cli", {"base", "latency", "timeout", "call", "policy", "fault", "recorded", "simulated", "report"}},
+      {"cli", {"base", "latency", "timeout", "call", "write", "policy", "fault", "recorded", "simulated", "report"}},
   };
   return table;
 }
 // Reports see results and not worlds: these headers are plain data, and need nothing of their room's library.
 const Words kResults = {"overdue/simulated/run_result.h"};
-const Words kPureRooms = {"base", "latency", "timeout", "call", "fault"};
+const Words kPureRooms = {"base", "latency", "timeout", "call", "write", "fault"};
 // It prints why the process ends, and ends it.
 constexpr std::string_view kMayAbort = "overdue/base/check.cc";
 

@@ -54,6 +54,12 @@ enum class Proof : std::uint8_t {
   recorded_rejection,      // The server's no, stored under the key. Of a read: any listed rejection.
   every_attempt_definite,  // Each attempt is proved to have done nothing.
   never_sent,              // Not one byte left.
+  // The rest come after the call, from questions (write/): what the server's record of the key says.
+  status_applied,         // The status of the key says applied.
+  listed,                 // The effect is listed with our id.
+  fenced,                 // A tombstone stands where the write would go.
+  limit_passed,           // Absent, and too late to be done: read together, by the server's clock.
+  sealed_and_not_listed,  // The key was seen to be closed, and a listing asked after that has no effect.
 };
 
 // Why the call ended when it did.

@@ -11,6 +11,7 @@
 #include "overdue/base/time.h"
 #include "overdue/call/backoff.h"
 #include "overdue/call/call_policy.h"
+#include "overdue/write/write_terms.h"
 
 namespace overdue {
 
@@ -54,19 +55,6 @@ struct RetryPolicy {
 
   bool operator==(const RetryPolicy&) const = default;
 };
-
-// What the server offers to end an unknown write.
-enum class OnUnknown : std::uint8_t { retry, query, fence, list };
-inline constexpr std::array<std::string_view, 4> kOnUnknownNames = {"retry", "query", "fence", "list"};
-// What becomes of a write that is still unknown at its deadline.
-enum class AfterDeadline : std::uint8_t { complete, settle, revoke };
-inline constexpr std::array<std::string_view, 3> kAfterDeadlineNames = {"complete", "settle", "revoke"};
-// What the server does with a key's record when its retention ends.
-enum class ExpiredKeys : std::uint8_t { remembered, deleted };
-inline constexpr std::array<std::string_view, 2> kExpiredKeysNames = {"remembered", "deleted"};
-// What a "not found" of the status query is worth.
-enum class NotFound : std::uint8_t { proves_nothing, fenced, after_limit };
-inline constexpr std::array<std::string_view, 3> kNotFoundNames = {"proves_nothing", "fenced", "after_limit"};
 
 struct WritePolicy {
   std::vector<OnUnknown> on_unknown;  // In the order we use them.

@@ -1,0 +1,65 @@
+#include "overdue/write/reconciler.h"
+
+#include <algorithm>
+
+#include "overdue/base/random.h"
+
+namespace overdue {
+namespace {
+
+bool in_plan(AfterDeadline plan, OnUnknown step) {
+  switch (step) {
+    case OnUnknown::retry:
+      return plan == AfterDeadline::complete;
+    case OnUnknown::fence:
+      return plan == AfterDeadline::revoke;
+    case OnUnknown::query:
+    case OnUnknown::list:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Reconciler::usable(OnUnknown step, const Situation& situation) const {
+  if (situation.sealed) return step == OnUnknown::list;
+  const bool changes = step == OnUnknown::retry || step == OnUnknown::fence;
+  if (changes && situation.last_send_passed) return false;
+  if (step == OnUnknown::retry && !terms_->keyed) return false;  // A second effect, as like as not.
+  return in_plan(terms_->after_deadline, step);
+}
+
+std::optional<OnUnknown> Reconciler::pick(const Situation& situation) const {
+  const auto fits = [&](OnUnknown step) { return usable(step, situation); };
+  const auto count = static_cast<std::uint32_t>(std::ranges::count_if(terms_->on_unknown, fits));
+  if (count == 0) return std::nullopt;
+  std::uint32_t turn = steps_ % count;
+  for (const OnUnknown step : terms_->on_unknown) {
+    if (fits(step) && turn-- == 0) return step;
+  }
+  return std::nullopt;
+}
+
+std::variant<Reconciler::Step, PersonReason> Reconciler::next(const Situation& situation) const {
+  const std::optional<OnUnknown> step = pick(situation);
+  if (step && !(situation.last_send_passed && steps_after_last_send_ >= terms_->steps_after_last_send_max))
+    return Step{.kind = *step, .at = at_};
+  if (situation.sealed) return PersonReason::key_expired;
+  return situation.last_send_passed && !terms_->on_unknown.empty() ? PersonReason::last_send_passed
+                                                                   : PersonReason::nothing_offered;
+}
+
+void Reconciler::on_taken(const Situation& situation) {
+  ++steps_;
+  if (situation.last_send_passed) ++steps_after_last_send_;
+}
+
+void Reconciler::on_no_proof(Instant now, std::optional<Duration> retry_after) {
+  Random random(seed_, steps_);
+  const Backoff& backoff = terms_->between_steps;
+  wait_before_ = backoff.delay_before(std::max(steps_, 1U), std::max(wait_before_, backoff.base), random);
+  at_ = saturating_add(now, std::max(wait_before_, retry_after.value_or(Duration(0))));
+}
+
+}  // namespace overdue
