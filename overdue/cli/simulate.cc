@@ -44,7 +44,7 @@ struct SimulateFlags {
 constexpr std::string_view kExamples = R"(
 Examples:
   overdue simulate scenarios/overload-loop.toml
-  overdue simulate scenarios/overload-loop.toml --policy scenarios/policies/budget.toml
+  overdue simulate scenarios/overload-loop.toml --policy scenarios/policies/orders-budget.toml
   overdue simulate scenarios/overload-loop.toml --set service.orders.queue.max=50
   overdue simulate scenarios/overload-loop.toml --seeds 1..200
   overdue simulate scenarios/overload-loop.toml --tip fault.slowness.for=500ms..1s
