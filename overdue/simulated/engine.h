@@ -28,6 +28,7 @@ class Engine {
   Slot add(Handler handler, void* context) {
     Slot slot = first_free_;
     if (slot == kNoSlot) {
+      OVERDUE_CHECK(slots_.size() <= EventQueue::kSlotMax);
       slot = static_cast<Slot>(slots_.size());
       slots_.emplace_back();
     } else {
@@ -52,7 +53,7 @@ class Engine {
   // Requires: at >= now().
   void schedule(Slot slot, Instant at) {
     OVERDUE_CHECK(at >= now_);
-    slots_[slot].pending = queue_.push(at, slot);
+    slots_[slot].pending = queue_.push_valid(at, slot);
   }
   void cancel(Slot slot) { slots_[slot].pending = 0; }
 
