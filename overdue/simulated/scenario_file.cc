@@ -38,7 +38,10 @@ void note_headers(const TomlValue& value, const std::string& top,
 // The text with every line that is not of [dependency...] emptied.
 std::string dependency_lines(std::string_view text, const TomlValue& root) {
   std::map<std::uint32_t, std::string> owners;
-  for (const auto& [key, entry] : root.entries) note_headers(entry, key, owners);
+  for (const auto& [key, entry] : root.entries) {
+    owners.emplace(entry.line, key);  // A plain value at the top ends what stood before it, too.
+    note_headers(entry, key, owners);
+  }
   std::string kept;
   std::string owner;
   for (std::uint32_t line = 1; !text.empty(); ++line) {

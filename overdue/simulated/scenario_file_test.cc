@@ -316,6 +316,17 @@ TEST(ScenarioFile, AVariantSaysWhatDiffersFromItsBase) {
               HasSubstr("does not fit the promise 100ms"));
 }
 
+TEST(ScenarioFile, DependenciesMayStandInBracesAtTheTop) {
+  std::string text = replaced(std::string(kScenario),
+                              "[dependency.orders]\npromise = \"2s\"\n[dependency.orders.timeout]\nrequest = "
+                              "\"400ms\"\n",
+                              "");
+  text = "dependency = { orders = { promise = \"2s\", timeout = { request = \"300ms\" } } }\n" + text;
+  const auto scenario = parsed(text);
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->policy.find("orders")->timeout.request, 300ms);
+}
+
 TEST(ScenarioFile, TextThatIsNoTomlNamesTheLine) {
   const auto scenario = parsed("duration = \"1s\"\n= 3\n");
   ASSERT_FALSE(scenario);
