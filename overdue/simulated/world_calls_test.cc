@@ -219,6 +219,30 @@ TEST(World, WhoFindsTheLineForAConnectionFullIsTurnedAwayUnsent) {
   EXPECT_EQ(result.calls.not_sent, 1U);
 }
 
+// The work's own deadline ends its wait for a connection to the next service before the one ahead is done.
+TEST(World, WhoHasLeftTheLineForAConnectionIsNotCountedInIt) {
+  SmallWorld world({0s});
+  world.network() = Network{.name = "lan"};
+  world.service().passes_deadline_on = true;
+  world.policy().timeout.request = 60s;
+  world.add_service("below", 45s);
+  world.policy(1).timeout.request = 60s;
+  world.link(1).pool = Pool{.connections_max = 1, .waiting_max = 1};
+  world.service().calls = {{"below"}};
+  world.scenario.links.push_back(Link{.name = "quick", .service = "orders", .network = "lan"});
+  world.scenario.policy.dependencies.push_back(one_attempt("quick", 4s));
+  Client quick = world.client();
+  quick.name = "quick";
+  quick.calls = "quick";
+  quick.arrivals = RecordedArrivals{.at = {1s, 10s, 11s}};
+  world.scenario.clients.push_back(quick);
+  const RunResult result = world.run();
+  // Of the quick ones the first and the second wait and leave; the third finds the second in the line.
+  EXPECT_EQ(result.links[1].endings[static_cast<std::size_t>(Ending::refused)], 1U);
+  EXPECT_EQ(result.links[1].endings[static_cast<std::size_t>(Ending::timed_out)], 2U);
+  EXPECT_EQ(result.clients[0].calls.answered, 1U);
+}
+
 TEST(World, BalancersShareTheLoadAsTheySay) {
   SmallWorld world(every(1ms, 4'000));
   world.service().replicas = {"a", "b", "c", "d"};

@@ -28,12 +28,13 @@ bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
     return connect(index, attempt);
   }
   ++attempt.references;
-  if (pool.waiting_max && connections.waiting.length >= *pool.waiting_max) {
+  if (pool.waiting_max && connections.patient >= *pool.waiting_max) {
     push(now_, Kind::refused, index);
     return false;
   }
   attempt.in_pool_queue = true;
   append(connections.waiting, index);
+  ++connections.patient;
   return false;
 }
 
@@ -95,6 +96,7 @@ void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept
   if (attempt.in_pool_queue) {
     // Its place in the line is passed over when it comes up.
     attempt.in_pool_queue = false;
+    --connections.patient;
     link.pool_wait += now_ - attempt.started;
     return;
   }
@@ -122,6 +124,7 @@ void World::serve_next_waiting(Channel& channel, std::uint32_t place) {
     if (!idle && connections.open >= link.link->pool->connections_max) return;
     take_first(connections.waiting);
     attempt.in_pool_queue = false;
+    --connections.patient;
     attempt.has_connection = true;
     link.pool_wait += now_ - attempt.started;
     // Through the queue, so that one call is not told of anything while another is.

@@ -82,7 +82,8 @@ struct LinkState {
 struct Connections {
   std::uint32_t open = 0;     // In use, idle or being made.
   std::vector<Instant> idle;  // Since when; the latest last.
-  Line waiting;
+  Line waiting;               // Those who have left are still in it,
+  std::uint32_t patient = 0;  // and not among these.
 };
 
 // One process that calls over one link: its Dependency, and what it knows of the replicas.
