@@ -36,27 +36,6 @@ class World {
   RunResult run();
 
  private:
-  // What an event in the queue is about; the rest of its slot is the number of that.
-  enum class Kind : std::uint8_t {
-    arrival,       // Source.
-    user,          // User of a closed loop, done thinking.
-    wakeup,        // Call.
-    connected,     // Attempt.
-    refused,       // Attempt: its connection was.
-    request,       // Attempt, whose request arrives.
-    step,          // Attempt, whose present step of work is over.
-    reply,         // Attempt, whose answer arrives.
-    cancellation,  // Attempt.
-    check,         // Attempt: its work looks whether it is cancelled.
-    fault_begins,  // Fault.
-    fault_ends,    // Fault.
-    restart,       // Replica.
-    pause,         // Source of pauses: begins or ends.
-    probe,         // Replica.
-  };
-  static constexpr unsigned kIndexBits = 24;
-  static constexpr std::uint32_t kIndexMax = (std::uint32_t{1} << kIndexBits) - 1;
-
   EventQueue::Ticket push(Instant at, Kind kind, std::uint32_t index) {
     return queue_.push(at, (static_cast<std::uint32_t>(kind) << kIndexBits) | index);
   }

@@ -88,4 +88,25 @@ struct AttemptSlot {
   bool in_use : 1 = false;
 };
 
+// What an event in the queue is about; the rest of its slot is the number of that.
+enum class Kind : std::uint8_t {
+  arrival,       // Source.
+  user,          // User of a closed loop, done thinking.
+  wakeup,        // Call.
+  connected,     // Attempt.
+  refused,       // Attempt: its connection was.
+  request,       // Attempt, whose request arrives.
+  step,          // Attempt, whose present step of work is over.
+  reply,         // Attempt, whose answer arrives.
+  cancellation,  // Attempt.
+  check,         // Attempt: its work looks whether it is cancelled.
+  fault_begins,  // Fault.
+  fault_ends,    // Fault.
+  restart,       // Replica.
+  pause,         // Source of pauses: begins or ends.
+  probe,         // Replica.
+};
+inline constexpr unsigned kIndexBits = 24;
+inline constexpr std::uint32_t kIndexMax = (std::uint32_t{1} << kIndexBits) - 1;
+
 }  // namespace overdue::world
