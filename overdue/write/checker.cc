@@ -144,13 +144,12 @@ class OperationCheck {
     return false;
   }
 
-  // Of the attempts sent before `until`: all by its process, in one life, and each did nothing.
+  // Of the attempts sent before `until`: all by its process, and each did nothing.
   bool attempts_did_nothing(const HistoryEntry& until, bool any_sent) const {
     bool sent_any = false;
     for (const HistoryEntry& entry : history_) {
       if (&entry == &until) break;
       if (entry.operation != begun_.operation) continue;
-      if (entry.mark == HistoryMark::crashed && entry.process == until.process) return false;
       if (entry.mark != HistoryMark::sent) continue;
       sent_any = true;
       if (entry.process != until.process) return false;
@@ -178,6 +177,7 @@ class OperationCheck {
       return found(FindingKind::unresolved, "still open, and no person was asked");
     const bool holds = (reason_ == PersonReason::nothing_offered) ||
                        (reason_ == PersonReason::key_expired && has(LedgerMark::expired)) ||
+                       (reason_ == PersonReason::other_payload && has(LedgerMark::other_payload)) ||
                        (reason_ == PersonReason::last_send_passed && last_send_passed_);
     if (!holds)
       found(FindingKind::unresolved, fmt::format("a person was asked because of {}, which does not hold",

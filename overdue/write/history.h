@@ -24,7 +24,7 @@ enum class HistoryMark : std::uint8_t {
 struct HistoryEntry {
   HistoryMark mark = HistoryMark::begun;
   OperationId operation{};
-  std::uint32_t process = 0;
+  std::uint32_t process = 0;  // One life of it: after a crash comes another number.
   std::uint32_t attempt = 0;
   Verdict verdict = Verdict::unknown;   // Of told.
   EntryState state = EntryState::sent;  // Of journaled.

@@ -10,12 +10,13 @@ namespace overdue {
 
 // What the server side really did, mark by mark.
 enum class LedgerMark : std::uint8_t {
-  effect,        // Done, once more.
-  effect_lost,   // It was there, and a crash took it back.
-  rejected,      // A no was recorded under the key.
-  fenced,        // A tombstone stands under the key.
-  expired,       // The key is closed and remembered; or, where keys are deleted, forgotten.
-  limit_passed,  // By the server's clock nothing of the key can be done any more.
+  effect,         // Done, once more.
+  effect_lost,    // It was there, and a crash took it back.
+  rejected,       // A no was recorded under the key.
+  fenced,         // A tombstone stands under the key.
+  expired,        // The key is closed and remembered; or, where keys are deleted, forgotten.
+  limit_passed,   // By the server's clock nothing of the key can be done any more.
+  other_payload,  // A request under the key was turned away because its bytes are not those of the first.
 };
 
 struct LedgerEntry {

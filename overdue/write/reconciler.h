@@ -46,6 +46,8 @@ class Reconciler {
   // Steps that brought no answer at all, in a row: for reports. Unreachable is not absent.
   void on_unreachable() { ++unreachable_in_a_row_; }
   void on_reached() { unreachable_in_a_row_ = 0; }
+  std::uint32_t steps() const { return steps_; }
+  std::uint32_t steps_after_last_send() const { return steps_after_last_send_; }
   std::uint32_t unreachable_in_a_row() const { return unreachable_in_a_row_; }
 
  private:

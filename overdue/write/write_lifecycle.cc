@@ -331,7 +331,7 @@ void WriteLifecycle::take_step(Instant now, WriteActions& out) {
 }
 
 void WriteLifecycle::on_person(const PersonDecided& decided, WriteActions& out) {
-  if (state_ != State::needs_person || outcome_) {
+  if (state_ != State::needs_person || outcome_ || persisting_) {
     out.actions.emplace_back(PersonAnswered{.closing = {.applied = decided.applied}, .declined = true});
     return;
   }

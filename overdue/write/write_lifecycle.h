@@ -71,7 +71,7 @@ class WriteLifecycle {
     std::optional<Question> question;       // Of the step that is out.
     std::optional<PersistKind> persisting;  // The last persist asked and not answered.
     bool operation_finished;
-    std::uint32_t attempts, resends;
+    std::uint32_t attempts, resends, steps, steps_after_last_send;
   };
   Knowledge knowledge() const;
 
@@ -87,7 +87,7 @@ class WriteLifecycle {
 
   void on_persist_ended(Instant now, const PersistEnded& ended, WriteActions& out);
   void on_entry_persisted(Instant now, PersistResult result, WriteActions& out);
-  void on_taken_over(Instant now, const PersistEnded& ended, WriteActions& out);
+  void on_taken_over(std::uint64_t epoch_before, WriteActions& out);
   void on_outcome_persisted(Instant now, const PersistEnded& ended, WriteActions& out);
   void on_found_ended(const PersistEnded& ended, WriteActions& out);
   void on_closed(const PersistEnded& ended, WriteActions& out);

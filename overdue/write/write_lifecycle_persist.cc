@@ -98,7 +98,7 @@ void WriteLifecycle::on_persist_ended(Instant now, const PersistEnded& ended, Wr
   }
   switch (ended.kind) {
     case PersistKind::take_over:
-      return on_taken_over(now, ended, out);
+      return on_taken_over(asked && asked->guard ? *asked->guard : identity_.epoch, out);
     case PersistKind::outcome:
       if (outcome_) confirm(out);
       return;
@@ -144,8 +144,9 @@ void WriteLifecycle::on_entry_persisted(Instant now, PersistResult result, Write
   follow_operation(now, operation_.handle(now, started), out);
 }
 
-void WriteLifecycle::on_taken_over(Instant, const PersistEnded&, WriteActions& out) {
+void WriteLifecycle::on_taken_over(std::uint64_t epoch_before, WriteActions& out) {
   if (entry_known_) return;
+  identity_.epoch = epoch_before + 1;
   entry_known_ = true;
   if (state_ == State::persisting) state_ = resume_;
   out.rows.push_back(WriteRow::L1);
@@ -194,6 +195,8 @@ WriteLifecycle::Knowledge WriteLifecycle::knowledge() const {
   known.operation_finished = !running_operation_ || operation_.finished();
   known.attempts = operation_.attempts();
   known.resends = resends_;
+  known.steps = reconciler_.steps();
+  known.steps_after_last_send = reconciler_.steps_after_last_send();
   return known;
 }
 
