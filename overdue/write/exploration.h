@@ -23,4 +23,9 @@ struct Exploration {
 // and nothing else.
 Exploration explore(const Rules& rules, std::size_t states_max);
 
+// A server with these offers, and a world as small as can be: widen it from here.
+Settings offering(std::string name, std::vector<OnUnknown> steps);
+// A trace in one line.
+std::string joined(const std::vector<std::string>& trace);
+
 }  // namespace overdue::explored

@@ -157,8 +157,6 @@ class Walk {
 
 Exploration explore(const Rules& rules, std::size_t states_max) { return Walk(rules, states_max).run(); }
 
-namespace {
-
 std::string joined(const std::vector<std::string>& trace) {
   std::string text;
   for (const std::string& step : trace) text += (text.empty() ? "" : " - ") + step;
@@ -171,6 +169,8 @@ Settings offering(std::string name, std::vector<OnUnknown> steps) {
   settings.take_over = settings.noise = settings.new_operation = settings.records_no = false;
   return settings;
 }
+
+namespace {
 
 std::vector<Settings> policies() {
   std::vector<Settings> all;
@@ -201,6 +201,22 @@ std::vector<Settings> policies() {
     s.definite = true;
     s.attempts = 2;
     s.crash = s.take_over = false;
+  }
+  {
+    Settings& s = add("retry, proxy, two attempts, crash", {OnUnknown::retry});
+    s.attempts = 2;
+  }
+  {
+    Settings& s = add("retry, direct, two attempts, crash", {OnUnknown::retry});
+    s.proxy = false;
+    s.believes_direct = s.definite = true;
+    s.attempts = 2;
+  }
+  {
+    Settings& s = add("fence, proxy, two attempts, crash, two owners", {OnUnknown::fence});
+    s.terms.after_deadline = AfterDeadline::revoke;
+    s.attempts = 2;
+    s.take_over = true;
   }
   {
     Settings& s = add("retry, proxy, another payload", {OnUnknown::retry});
@@ -277,7 +293,7 @@ TEST(Exploration, EveryInterleavingOfASmallWorldEndsByProofOrAtAPerson) {
   std::array<std::uint64_t, kWriteRowCount + 2> rows{};
   for (const Settings& settings : policies()) {
     const Rules rules(settings);
-    const Exploration found = explore(rules, 100'000);
+    const Exploration found = explore(rules, 200'000);
     fmt::print("{:<52} states {:>7} steps {:>8} depth {:>2} open {:>6} person only {:>6} stuck {}\n",
                settings.name, found.states, found.steps, found.depth, found.unresolved, found.person_only,
                found.stuck);

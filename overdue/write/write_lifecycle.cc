@@ -53,7 +53,9 @@ WriteActions WriteLifecycle::handle(Instant now, const WriteEvent& event) {
   if (const auto* ended = std::get_if<AttemptEnded>(&event))
     on_attempt_ended(now, *ended, out);
   else if (const auto* connected = std::get_if<AttemptConnected>(&event)) {
-    if (running_operation_ && static_cast<std::uint32_t>(connected->attempt) <= operation_.attempts())
+    const bool of_operation =
+        running_operation_ && static_cast<std::uint32_t>(connected->attempt) <= operation_.attempts();
+    if (of_operation && state_ == State::running && !outcome_)  // Else it has its proof, or is past its end.
       follow_operation(now, operation_.handle(now, *connected), out);
   } else if (const auto* started = std::get_if<CallStarted>(&event))
     on_started(now, *started, out);
