@@ -154,7 +154,7 @@ TEST(Mutants, TheirWorldsAreCleanWithoutThem) {
     // These two are wrong in what the client is told of its world, not in a step.
     if (one.mutant == Mutant::rejection_behind_proxy || one.mutant == Mutant::retry_without_key) continue;
     const Rules rules(one.settings);
-    const Exploration found = explore(rules, 10'000);
+    const Exploration found = explore(rules, 4'000);
     EXPECT_TRUE(found.findings.empty())
         << one.change << ": " << found.findings.front().text << ": " << joined(found.trace);
     states += found.states;
