@@ -64,7 +64,12 @@ void Rules::steps(const World& world, const Emit& emit) const {
 // False where the step cannot be told apart from one that was sent before, and is not taken.
 bool Rules::handle(World& world, std::uint8_t p, WriteEvent event) const {
   Client& client = world.clients[p];
+  const WriteLifecycle::State before = client.lifecycle->state();
   const WriteActions out = client.lifecycle->handle(client.now, event);
+  const WriteLifecycle::State after = client.lifecycle->state();
+  if (before != after)
+    transitions_.emplace(WriteLifecycle::kStateNames[static_cast<std::size_t>(before)],
+                         WriteLifecycle::kStateNames[static_cast<std::size_t>(after)]);
   for (const WriteRow row : out.rows) ++rows_[static_cast<std::size_t>(row)];
   bool taken = true;
   for (const WriteAction& action : out.actions) taken = perform(world, p, action) && taken;

@@ -372,9 +372,9 @@ void add(Digest& digest, const Client& client, std::uint32_t turns) {
   const WriteLifecycle& lifecycle = *client.lifecycle;
   const WriteLifecycle::Knowledge known = lifecycle.knowledge();
   digest << lifecycle.state() << lifecycle.answered() << lifecycle.epoch() << known.entry_known
-         << known.recovered << known.sealed << known.expired_seen << known.other_payload
-         << known.last_send_passed << known.resend_open << known.waiting << known.operation_finished
-         << known.attempts << (known.resends > 0) << known.steps % turns << known.steps_after_last_send;
+         << known.sealed << known.expired_seen << known.other_payload << known.last_send_passed
+         << known.resend_open << known.waiting << known.operation_finished << known.attempts
+         << (known.resends > 0) << known.steps % turns << known.steps_after_last_send;
   digest << known.outcome << known.question.has_value();
   if (known.question) digest << known.question->kind << known.question->after_seal;
   digest << known.persisting.has_value();

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "overdue/write/checker.h"
@@ -162,6 +164,8 @@ class Rules {
   const Settings& settings() const { return settings_; }
   // Rows taken, of those of WriteRow; then O17 and L21.
   const std::array<std::uint64_t, kWriteRowCount + 2>& rows() const { return rows_; }
+  // Steps of the lifecycle from one state to another that were taken.
+  const std::set<std::pair<std::string, std::string>>& transitions() const { return transitions_; }
 
  private:
   bool is(Mutant mutant) const { return settings_.mutant == mutant; }
@@ -196,6 +200,7 @@ class Rules {
   Settings settings_;
   mutable Dependency dependency_;  // Of its policy nothing depends on what it has seen.
   mutable std::array<std::uint64_t, kWriteRowCount + 2> rows_{};
+  mutable std::set<std::pair<std::string, std::string>> transitions_;
 };
 
 KeyScope scope_of(std::uint8_t key);

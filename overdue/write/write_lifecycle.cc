@@ -130,7 +130,6 @@ void WriteLifecycle::on_started(Instant now, const CallStarted& event, WriteActi
 void WriteLifecycle::on_recovered(const EntryRecovered& event, WriteActions& out) {
   OVERDUE_CHECK(state_ == State::idle);
   OVERDUE_CHECK(event.state == EntryState::sent || event.state == EntryState::needs_person);
-  recovered_ = true;
   answered_ = true;  // The call that asked is gone; who asks by the id hears of it.
   sealed_ = event.sealed;
   resume_ = event.state == EntryState::sent ? State::unresolved : State::needs_person;
@@ -268,9 +267,10 @@ void WriteLifecycle::on_evidence(const Evidence& evidence, WriteActions& out) {
   }
 }
 
-// R2, but for the epoch, which the journal checks.
+// R2, but for the epoch, which the journal checks. A process that recovered the entry ran no Operation of it,
+// and knows nothing of the attempts before.
 bool WriteLifecycle::every_attempt_did_nothing() const {
-  if (recovered_ || !entry_known_ || resends_open_ > 0 || !running_operation_) return false;
+  if (!entry_known_ || resends_open_ > 0 || !running_operation_) return false;
   for (std::uint32_t attempt = 1; attempt <= operation_.attempts(); ++attempt) {
     if (operation_.effect_of(AttemptNumber{attempt}) != Effect::did_not_happen) return false;
   }

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "overdue/base/time.h"
 #include "overdue/call/operation.h"
@@ -52,6 +54,8 @@ class WriteLifecycle {
     closed,   // By a person.
     stopped,  // Another process owns the entry. Record proof is still handed to the journal.
   };
+  static constexpr std::array<std::string_view, 8> kStateNames = {
+      "idle", "persisting", "running", "unresolved", "needs_person", "confirmed", "closed", "stopped"};
 
   WriteLifecycle(Dependency& dependency, const WriteTerms& terms, const Identity& identity);
 
@@ -66,7 +70,7 @@ class WriteLifecycle {
   std::optional<Instant> deadline() const;
   // What the lifecycle knows, for traces and for tests that compare states.
   struct Knowledge {
-    bool entry_known, recovered, sealed, expired_seen, other_payload, last_send_passed, resend_open, waiting;
+    bool entry_known, sealed, expired_seen, other_payload, last_send_passed, resend_open, waiting;
     std::optional<Outcome> outcome;         // Proved, and where not confirmed still to be made durable.
     std::optional<Question> question;       // Of the step that is out.
     std::optional<PersistKind> persisting;  // The last persist asked and not answered.
@@ -133,7 +137,6 @@ class WriteLifecycle {
   bool running_operation_ = false;  // The Operation was started.
   bool answered_ = false;
   bool entry_known_ = false;  // Durable and acknowledged.
-  bool recovered_ = false;    // Not all attempts were made by this process.
   bool sealed_ = false;       // The seal is durable.
   bool expired_seen_ = false;
   bool other_payload_ = false;

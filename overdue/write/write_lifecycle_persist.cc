@@ -182,7 +182,6 @@ void WriteLifecycle::on_closed(const PersistEnded& ended, WriteActions& out) {
 WriteLifecycle::Knowledge WriteLifecycle::knowledge() const {
   Knowledge known{};
   known.entry_known = entry_known_;
-  known.recovered = recovered_;
   known.sealed = sealed_;
   known.expired_seen = expired_seen_;
   known.other_payload = other_payload_;
