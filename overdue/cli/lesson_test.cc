@@ -37,8 +37,8 @@ TEST(LessonCommand, PrintsWhatTheLessonsProgramPrintsByteForByte) {
   const Json cases = Json::parse(file);
   ASSERT_EQ(cases.size(), 6U);
   for (const Json& row : cases) {
-    const Outcome outcome = lesson(row["args"]);
-    EXPECT_EQ(outcome.out, row["stdout"]) << row["args"];
+    const Outcome outcome = lesson(row["args"].get<std::string>());
+    EXPECT_EQ(outcome.out, row["stdout"].get<std::string>()) << row["args"];
     EXPECT_EQ(outcome.status, exit_done);
     EXPECT_EQ(outcome.error, "");
   }

@@ -96,7 +96,7 @@ class BucketCounts {
   }
   template <typename Counter, typename Visit>
   void for_each_as(const Visit& visit) const {
-    constexpr std::uint32_t kInAWord = sizeof(std::uint64_t) / sizeof(Counter);
+    constexpr std::uint32_t kInAWord = 8 / sizeof(Counter);
     for (std::uint32_t index = 0; index < size(); index += kInAWord) {  // The size is a multiple of 64.
       std::uint64_t word = 0;
       std::memcpy(&word, bytes_.data() + index * sizeof(Counter), sizeof(word));
