@@ -23,6 +23,7 @@ int run_command_line(int argc, char** argv) {
   int status = exit_done;
   add_advise(app, status);
   add_check(app, status);
+  add_explain(app, status);
   add_lesson(app, status);
   add_simulate(app, status);
   try {

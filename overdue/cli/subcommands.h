@@ -11,6 +11,7 @@ namespace overdue {
 // Each adds its subcommand to `app`; running it sets `status` to the command's exit code. One file each.
 void add_advise(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
+void add_explain(CLI::App& app, int& status);
 void add_lesson(CLI::App& app, int& status);
 void add_simulate(CLI::App& app, int& status);
 
