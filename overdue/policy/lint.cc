@@ -23,6 +23,7 @@ class Lint {
     limits();
     if (attempts_ > 1) retries();
     errors();
+    writes();
   }
 
  private:
@@ -115,17 +116,46 @@ class Lint {
              "409 in nothing_happened: under a key it says that another attempt is at work, which may yet "
              "happen; "
              "put it in in_flight");
-      } else if (dependency_.via_proxy && (status == 502 || status == 503 || status == 504)) {
-        warn("errors", errors.line,
-             fmt::format("{} in nothing_happened is not believed behind a proxy, which may say it itself",
-                         text));
       }
+    }
+    if (dependency_.via_proxy && !errors.nothing_happened.empty()) {
+      warn("errors", errors.line,
+           "nothing_happened is not believed behind a proxy: it may say such a thing itself, or of its own "
+           "second "
+           "try");
     }
     if (!errors.recorded_rejection.empty() && !dependency_.write.key_header) {
       warn(
           "errors", errors.line,
           "recorded_rejection without write.key_header: without a key nothing is recorded, so such an answer "
           "speaks of one attempt only");
+    }
+  }
+
+  void writes() {
+    const WritePolicy& write = dependency_.write;
+    const auto offers = [&](OnUnknown step) {
+      return std::ranges::find(write.on_unknown, step) != write.on_unknown.end();
+    };
+    const bool asks = offers(OnUnknown::query) || offers(OnUnknown::list);
+    const bool sends = offers(OnUnknown::retry) || offers(OnUnknown::fence);
+    const AfterDeadline plan = write.after_deadline.value_or(AfterDeadline::complete);
+    if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::settle) {
+      warn("write", write.line,
+           "after_deadline = \"settle\" only asks, and on_unknown has neither \"query\" nor \"list\": every "
+           "unknown write goes to a person");
+    } else if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::complete &&
+               !offers(OnUnknown::retry)) {
+      warn("write", write.line,
+           "after_deadline = \"complete\" uses nothing of on_unknown: every unknown write goes to a person; "
+           "\"revoke\" would fence it");
+    }
+    // A late request, or a late fence, would find no record and be taken for something new.
+    if (write.expired == ExpiredKeys::deleted && sends && !(write.last_send && write.key_retention)) {
+      warn("write", write.line,
+           "expired = \"deleted\" without key_retention and last_send: what is sent after a key was "
+           "forgotten is "
+           "executed as new; say until when it may be sent");
     }
   }
 

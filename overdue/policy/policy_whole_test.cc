@@ -13,6 +13,7 @@
 #include "overdue/policy/call_policy_of.h"
 #include "overdue/policy/lint.h"
 #include "overdue/policy/policy.h"
+#include "overdue/policy/write_terms_of.h"
 
 namespace overdue {
 namespace {
@@ -319,6 +320,41 @@ TEST(LintPolicy, WarnsOfWhatHurtsAndIsAllowed) {
   EXPECT_THAT(warnings_of(proxied), IsEmpty()) << "on a direct connection the contract decides";
   proxied.replace(proxied.find("via_proxy = false"), 17, "via_proxy = true");
   EXPECT_THAT(warnings_of(proxied), ElementsAre(HasSubstr("not believed behind a proxy")));
+}
+
+TEST(LintPolicy, WarnsOfAPlanForUnknownWritesThatUsesNothingTheServerOffers) {
+  const auto write = [](std::string_view offers, std::string_view plan) {
+    return "[dependency.a]\npromise = \"1s\"\n[dependency.a.write]\non_unknown = [" + std::string(offers) +
+           "]\nkey_header = \"Idempotency-Key\"\nfence = \"POST /fence/{key}\"\nstatus = \"GET "
+           "/status/{key}\"\n" +
+           "after_deadline = \"" + std::string(plan) + "\"\n";
+  };
+  EXPECT_THAT(warnings_of(write("\"retry\"", "settle")), ElementsAre(HasSubstr("only asks")));
+  EXPECT_THAT(warnings_of(write("\"fence\"", "complete")),
+              ElementsAre(HasSubstr("uses nothing of on_unknown")));
+  EXPECT_THAT(warnings_of(write("\"retry\"", "complete")), IsEmpty());
+  EXPECT_THAT(warnings_of(write("\"query\"", "settle")), IsEmpty());
+  EXPECT_THAT(warnings_of(write("\"fence\"", "revoke")), IsEmpty());
+}
+
+TEST(LintPolicy, WarnsWhereAForgottenKeyMayStillBeSent) {
+  const std::string open =
+      "[dependency.a]\npromise = \"1s\"\n[dependency.a.write]\non_unknown = [\"retry\"]\nkey_header = \"K\"\n"
+      "expired = \"deleted\"\n";
+  EXPECT_THAT(warnings_of(open), ElementsAre(HasSubstr("executed as new")));
+  EXPECT_THAT(warnings_of(open + "key_retention = \"24h\"\nlast_send = \"1h\"\n"), IsEmpty());
+}
+
+TEST(WriteTermsOf, TakesWhatTheFileSaysAndKeepsTheRestSafe) {
+  const WriteTerms terms = write_terms_of(first_of(std::string(kWhole)));
+  EXPECT_THAT(terms.on_unknown,
+              ElementsAre(OnUnknown::retry, OnUnknown::query, OnUnknown::fence, OnUnknown::list));
+  EXPECT_EQ(terms.after_deadline, AfterDeadline::settle);
+  EXPECT_TRUE(terms.keyed);
+  const WriteTerms bare = write_terms_of(first_of("[dependency.a]\n"));
+  EXPECT_THAT(bare.on_unknown, IsEmpty());
+  EXPECT_FALSE(bare.keyed);
+  EXPECT_EQ(bare.not_found, NotFound::proves_nothing);
 }
 
 TEST(LintPolicy, SaysOnWhichLine) {
