@@ -224,7 +224,7 @@ void Rules::worker_steps(const World& world, std::size_t index, const Emit& emit
     }
   }
   World undone = idle;
-  (void)undone.store.abort(scope, worker.epoch);
+  (void)undone.store.release(scope, worker.epoch);
   answer(undone, request, settings_.definite ? 429 : 500);
   if (is(Mutant::stored_5xx) && first_key) undone.stored_5xx = true;
   emit("%s's request is rolled back, the key released", request.process, std::move(undone), true);

@@ -59,7 +59,7 @@ CommitAnswer IdempotencyRecord::commit(Instant now, std::uint64_t epoch, RecordS
   OVERDUE_CHECK(outcome == RecordState::applied || outcome == RecordState::rejected);
   if (state_ != RecordState::in_flight || epoch != epoch_) return CommitAnswer::lost;
   if (past(now, valid_until_) || past(now, deadline_)) {
-    abort(epoch);
+    release(epoch);
     return CommitAnswer::too_late;
   }
   state_ = outcome;
@@ -67,7 +67,7 @@ CommitAnswer IdempotencyRecord::commit(Instant now, std::uint64_t epoch, RecordS
   return CommitAnswer::done;
 }
 
-bool IdempotencyRecord::abort(std::uint64_t epoch) {
+bool IdempotencyRecord::release(std::uint64_t epoch) {
   if (state_ != RecordState::in_flight || epoch != epoch_) return false;
   state_ = RecordState::absent;  // The epoch stays: the next one is larger.
   return true;

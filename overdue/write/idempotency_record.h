@@ -57,7 +57,7 @@ class IdempotencyRecord {
   // Requires: outcome is applied or rejected.
   CommitAnswer commit(Instant now, std::uint64_t epoch, RecordState outcome, std::string_view reply);
   // Frees the key, if it is still this worker's. Then the attempt may be answered as not executed.
-  bool abort(std::uint64_t epoch);
+  bool release(std::uint64_t epoch);
   // Writes a tombstone where nothing can have happened any more, and says what stands there now.
   RecordTold fence(Instant now);
   // Changes nothing. `valid_until` is the one the request carried, for a key that is not there.

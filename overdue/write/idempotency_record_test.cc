@@ -54,7 +54,7 @@ TEST(IdempotencyRecord, ATakeoverFencesTheOldWorkerAtItsCommit) {
   IdempotencyRecord record = in_state(RecordState::in_flight);
   ASSERT_EQ(record.claim(kNow + 10s, claim_of(2)), ClaimAnswer::run);
   EXPECT_EQ(record.commit(kNow + 11s, 1, RecordState::applied, "old"), CommitAnswer::lost);
-  EXPECT_FALSE(record.abort(1));
+  EXPECT_FALSE(record.release(1));
   EXPECT_EQ(record.commit(kNow + 11s, 2, RecordState::applied, "new"), CommitAnswer::done);
   EXPECT_EQ(record.reply(), "new");
 }
@@ -111,7 +111,7 @@ TEST(MemoryIdempotencyStore, EpochsNeverRepeatNotEvenAfterAnAbort) {
   MemoryIdempotencyStore store;
   const KeyScope scope{"c", "r", "k"};
   const std::uint64_t first = store.claim(kNow, scope, {}).value().epoch;
-  ASSERT_TRUE(store.abort(scope, first).value());
+  ASSERT_TRUE(store.release(scope, first).value());
   EXPECT_GT(store.claim(kNow, scope, {}).value().epoch, first);
 }
 

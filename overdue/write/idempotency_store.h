@@ -57,7 +57,7 @@ class IdempotencyStore {
   virtual Result<CommitAnswer> commit(Instant now, const KeyScope& scope, std::uint64_t epoch,
                                       RecordState outcome, const std::string& reply,
                                       const std::function<bool()>& effect) = 0;
-  virtual Result<bool> abort(const KeyScope& scope, std::uint64_t epoch) = 0;
+  virtual Result<bool> release(const KeyScope& scope, std::uint64_t epoch) = 0;
   virtual Result<RecordTold> fence(Instant now, const KeyScope& scope) = 0;
   virtual Result<RecordTold> status(Instant now, const KeyScope& scope, std::optional<Instant> valid_until,
                                     ReadFrom from) const = 0;

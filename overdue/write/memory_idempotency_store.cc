@@ -32,15 +32,15 @@ Result<CommitAnswer> MemoryIdempotencyStore::commit(Instant now, const KeyScope&
   if (answer != CommitAnswer::done) return answer;
   if (!effect()) {
     kept.record = before;
-    kept.record.abort(epoch);
+    kept.record.release(epoch);
     return CommitAnswer::lost;
   }
   if (lag_) kept.durable = before;
   return answer;
 }
 
-Result<bool> MemoryIdempotencyStore::abort(const KeyScope& scope, std::uint64_t epoch) {
-  return kept_[scope].record.abort(epoch);
+Result<bool> MemoryIdempotencyStore::release(const KeyScope& scope, std::uint64_t epoch) {
+  return kept_[scope].record.release(epoch);
 }
 
 Result<RecordTold> MemoryIdempotencyStore::fence(Instant now, const KeyScope& scope) {

@@ -18,7 +18,7 @@ class MemoryIdempotencyStore final : public IdempotencyStore {
   Result<ClaimReply> claim(Instant now, const KeyScope& scope, const ClaimRequest& request) override;
   Result<CommitAnswer> commit(Instant now, const KeyScope& scope, std::uint64_t epoch, RecordState outcome,
                               const std::string& reply, const std::function<bool()>& effect) override;
-  Result<bool> abort(const KeyScope& scope, std::uint64_t epoch) override;
+  Result<bool> release(const KeyScope& scope, std::uint64_t epoch) override;
   Result<RecordTold> fence(Instant now, const KeyScope& scope) override;
   Result<RecordTold> status(Instant now, const KeyScope& scope, std::optional<Instant> valid_until,
                             ReadFrom from) const override;
