@@ -215,6 +215,23 @@ TEST(AdviseCommand, CtrlCReportsWhatWasReadAndSaysSo) {
   EXPECT_THAT(text_of_file(out), HasSubstr("WAIT"));
 }
 
+TEST(TheCommand, TellsAUnitAgainstTheNameAndRefusesAnIntervalNobodyMeant) {
+  std::string log = "took_ms,status\n";
+  for (int i = 0; i < 50; ++i) log += "12,200\n";
+  const CommandResult told = run_overdue("advise - --unit s", log);
+  EXPECT_THAT(told.out, HasSubstr("--unit s is believed, and not the unit in the name 'took_ms'"));
+  EXPECT_THAT(run_overdue("advise - --unit ms", log).out, Not(HasSubstr("is believed")));
+  const CommandResult refused = run_overdue("advise - --expected-interval 1us", log);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--expected-interval 1us"));
+  EXPECT_NE(run_overdue("advise - --expected-interval 1ms", log).status, 2);
+}
+
+TEST(TheCommand, AnInfiniteTimeIsNoTimeAndStillAGiveUp) {
+  EXPECT_THAT(run_overdue("advise -", "took_ms,status\n10,200\ninf,504\nnan,504\n").out,
+              HasSubstr("1 replied, 2 timed out"));
+}
+
 TEST(TheCommand, HelpAndVersionAreDoneAndNonsenseIsBadUsage) {
   EXPECT_EQ(run_overdue("--help").status, 0);
   EXPECT_EQ(run_overdue("--version").status, 0);

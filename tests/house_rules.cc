@@ -31,7 +31,8 @@ const std::map<std::string_view, Words>& rooms() {
       {"recorded", {"base", "latency", "timeout", "policy"}},
       {"simulated", {"base", "latency", "timeout", "call", "write", "policy", "fault"}},
       {"report", {"base", "latency", "timeout", "policy"}},
-      {"cli", {"base", "latency", "timeout", "call", "write", "policy", "fault", "recorded", "simulated", "report"}},
+      {"cli",
+       {"base", "latency", "timeout", "call", "write", "policy", "fault", "recorded", "simulated", "report"}},
   };
   return table;
 }

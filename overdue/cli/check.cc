@@ -33,7 +33,7 @@ Examples:
   overdue check overdue.toml yesterday.log today.log --name orders --json
 
 A timeout passes where it lies between the low end of the log's interval and its high end, or the point plus --slack.
-Exit status: 0 every timeout set is supported by the log, 1 one is not, 2 bad usage or unreadable input, 3 the log
+Exit status: 0 what the log can judge is supported by it, 1 one is not, 2 bad usage or unreadable input, 3 the log
 cannot say.)";
 
 Result<const DependencyPolicy*> dependency_of(const Policy& policy, const CheckFlags& flags) {

@@ -105,11 +105,32 @@ bool is_given_before(const std::string& path, const std::vector<SourceSummary>& 
   });
 }
 
+// A client that meant to call a hundred times as often as it did is none that waited for answers: a mistyped
+// unit.
+Result<void> check_expected_interval(Duration interval, const Measurement& measurement) {
+  constexpr double kTimesMax = 100;
+  double added = 0;
+  for (const EndingRow& row : measurement.table()) {
+    const double steps = static_cast<double>(row.mid.count()) / static_cast<double>(interval.count()) - 1;
+    if (steps > 0) added += steps * static_cast<double>(row.replied);
+  }
+  const auto attempts = static_cast<double>(measurement.attempts());
+  if (added <= kTimesMax * attempts) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      fmt::format("--expected-interval {}: would add some {:.0f} calls for each of the log's {}: it is the "
+                  "time between two calls that the client meant to send, as 100ms",
+                  format_duration_exact(interval), added / attempts, format_count(measurement.attempts())));
+}
+
 Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& options, ReadLogs& logs) {
   const auto interval = positive_duration(flags.expected_interval, "--expected-interval");
   if (!interval) return std::unexpected(interval.error());
   if (*interval) {
-    for (auto& [key, measurement] : logs.groups) measurement.fill_in_expected(**interval);
+    for (auto& [key, measurement] : logs.groups) {
+      if (const auto fine = check_expected_interval(**interval, measurement); !fine) return fine;
+      measurement.fill_in_expected(**interval);
+    }
   }
   if (!flags.sent) return {};
   if (logs.groups.size() != 1 || !flags.by.empty()) {

@@ -118,8 +118,9 @@ bool gave_up(Ending ending) { return ending == Ending::timed_out || ending == En
 }  // namespace
 
 bool is_no_value(std::string_view text) {
-  static constexpr std::string_view kNone[] = {"",    "-",   "null", "NULL", "nil", "None",
-                                               "NaN", "nan", "NA",   "N/A",  "\\N", "*"};
+  static constexpr std::string_view kNone[] = {"",    "-",   "null",     "NULL", "nil", "None",
+                                               "NaN", "nan", "NA",       "N/A",  "\\N", "*",
+                                               "inf", "Inf", "Infinity", "+Inf"};
   return std::ranges::find(kNone, text) != std::end(kNone);
 }
 
@@ -185,6 +186,10 @@ Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& opt
     auto unit = unit_of(*options.unit);
     if (!unit) return std::unexpected(unit.error());
     unit_ = *unit;
+    if (latency.unit && *latency.unit != unit_) {
+      unit_note_ = fmt::format("--unit {} is believed, and not the unit in the name '{}'", name_of(unit_),
+                               latency.name);
+    }
     return {};
   }
   if (latency.unit || plan.unit_by_format) {

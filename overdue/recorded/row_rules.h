@@ -47,6 +47,7 @@ class RowRules {
   }
   bool only_latency() const { return !has_(Role::status) && !has_(Role::ending) && !has_(Role::ok); }
   const std::string& unit_doubt() const { return unit_doubt_; }
+  const std::string& unit_note() const { return unit_note_; }  // Empty: nothing to tell.
 
  private:
   struct Judged {
@@ -68,6 +69,7 @@ class RowRules {
   TimeUnit unit_ = TimeUnit::milliseconds;
   std::optional<Duration> limit_;
   std::string unit_doubt_;
+  std::string unit_note_;
 };
 
 // A time with its unit in the text ("12.5ms", "1.2s", "250µs"), else in `unit`.

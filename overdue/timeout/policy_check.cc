@@ -21,9 +21,12 @@ Supported supported_by(const TimeoutAdvice& advice, std::optional<Duration> advi
   return {.low = advice.low.value_or(Duration(0)), .high = round_up_timeout(upper)};
 }
 
+// The low end as a timeout that could be set: printed any shorter, it would be too short itself.
 std::string span_of(const Supported& supported) {
-  return fmt::format("the log supports {} to {}", format_duration(*supported.low),
-                     format_duration(*supported.high));
+  const Duration low = *supported.low > Duration(0) ? round_up_timeout(*supported.low) : Duration(0);
+  if (*supported.high == Duration::max())
+    return fmt::format("the log supports {} and longer", format_duration(low));
+  return fmt::format("the log supports {} to {}", format_duration(low), format_duration(*supported.high));
 }
 
 PolicyCheck::Row judged(std::string key, Duration set, const Supported& supported,
