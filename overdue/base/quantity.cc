@@ -59,6 +59,23 @@ std::optional<std::int64_t> decimal_times(std::string_view digits, std::int64_t 
   return static_cast<std::int64_t>(value);
 }
 
+// What is wrong with a text that is no duration.
+std::string why_no_duration(std::string_view text) {
+  const std::string_view whole = trimmed(text);
+  double number = 0;
+  const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  const std::string_view unit = trimmed(whole.substr(static_cast<std::size_t>(end - whole.data())));
+  for (const Unit& known : kUnits) {
+    if (unit != known.name || error == std::errc::invalid_argument) continue;
+    if (whole.starts_with('-')) return fmt::format("'{}' is negative: a duration is 0 or more", text);
+    if (error == std::errc::result_out_of_range ||
+        number * static_cast<double>(known.nanoseconds) >= static_cast<double>(INT64_MAX))
+      return fmt::format("'{}' is too long: write at most 100000d", text);
+  }
+  return fmt::format("'{}' is not a duration: write a number and one of ns, us, ms, s, m, h, d, as in 250ms",
+                     text);
+}
+
 }  // namespace
 
 Result<Duration> parse_duration(std::string_view text) {
@@ -75,10 +92,7 @@ Result<Duration> parse_duration(std::string_view text) {
     if (const auto value = decimal_times(digits, known.nanoseconds)) return Duration(*value);
     break;
   }
-  return fail(
-      ErrorCode::invalid_argument,
-      fmt::format("'{}' is not a duration: write a number and one of ns, us, ms, s, m, h, d, as in 250ms",
-                  text));
+  return fail(ErrorCode::invalid_argument, why_no_duration(text));
 }
 
 Result<Probability> parse_rate(std::string_view text) {

@@ -25,6 +25,14 @@ TEST(ParseDuration, RefusesWhatHasNoUnitOrNoMeaning) {
   }
 }
 
+TEST(ParseDuration, SaysWhatIsTooLongAndWhatIsNegative) {
+  EXPECT_NE(parse_duration("-5s").error().message.find("'-5s' is negative"), std::string::npos);
+  for (const char* text : {"1e18s", "99999999999999d", "1e999s"})
+    EXPECT_NE(parse_duration(text).error().message.find("is too long"), std::string::npos) << text;
+  for (const char* text : {"-", "5 parsecs", "1.2.3s", "ms", "0.1ns"})
+    EXPECT_NE(parse_duration(text).error().message.find("is not a duration"), std::string::npos) << text;
+}
+
 TEST(ParseRate, ReadsPercentAndFractionAsTheSameNumber) {
   EXPECT_EQ(parse_rate("0.1%")->parts(), Probability::kScale / 1000);
   EXPECT_EQ(parse_rate("0.001")->parts(), Probability::kScale / 1000);
