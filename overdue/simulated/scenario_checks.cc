@@ -108,6 +108,7 @@ void check_scenario(Scenario& scenario, ScenarioFaults& faults) {
   if (const std::string circle = CircleFinder(scenario).find(); !circle.empty())
     faults.add_of_whole("service", fmt::format("calls go in a circle: {}", circle));
   check_faults(scenario, faults);
+  if (!faults.any()) check_size(scenario, faults);
 }
 
 }  // namespace overdue

@@ -50,6 +50,7 @@ struct Client {
   // The service whose executions count as the effect of this client's intents. Never empty: where the file
   // is silent it is the service that `calls` leads to.
   std::string ledger_at;
+  std::uint32_t line = 0;  // Of its rate or users, for messages; 0 where --set said it.
 };
 
 }  // namespace overdue

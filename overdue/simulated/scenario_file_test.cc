@@ -143,20 +143,17 @@ TEST(ScenarioFile, ReportsEveryFaultAtOnceInTheOrderOfTheLines) {
     lines.push_back(rest.substr(0, rest.find('\n')));
     rest = rest.substr(rest.find('\n') + 1);
   }
-  using testing::AllOf;
   using testing::StartsWith;
-  EXPECT_THAT(
-      lines,
-      ElementsAre(
-          AllOf(StartsWith("folder/load.toml:7: client.callers.calls names \"ordrs\""),
-                HasSubstr("did you mean \"orders\"?")),
-          AllOf(StartsWith("folder/load.toml:14: "), HasSubstr("requst")),
-          AllOf(StartsWith("folder/load.toml:18: network.lan.loss"), HasSubstr("write 1%")),
-          AllOf(StartsWith("folder/load.toml:24: service.orders.workrs"), HasSubstr("did you mean workers?")),
-          AllOf(StartsWith("folder/load.toml:25: service.orders.queue"), HasSubstr("set workers")),
-          AllOf(StartsWith("folder/load.toml:28: "), HasSubstr("orders has a, b, c, d")),
-          AllOf(StartsWith("folder/load.toml:38: expect.1.field"),
-                HasSubstr("did you mean \"timeline.goodput_share\"?"))));
+  EXPECT_THAT(lines,
+              ElementsAre(AllOf(StartsWith("folder/load.toml:7: client.callers.calls names \"ordrs\""),
+                                HasSubstr("did you mean \"orders\"?")),
+                          AllOf(StartsWith("folder/load.toml:14: "), HasSubstr("requst")),
+                          AllOf(StartsWith("folder/load.toml:18: network.lan.loss"), HasSubstr("write 1%")),
+                          AllOf(StartsWith("folder/load.toml:24: service.orders.workrs"),
+                                HasSubstr("did you mean workers?")),
+                          AllOf(StartsWith("folder/load.toml:28: "), HasSubstr("orders has a, b, c, d")),
+                          AllOf(StartsWith("folder/load.toml:38: expect.1.field"),
+                                HasSubstr("did you mean \"timeline.goodput_share\"?"))));
 }
 
 TEST(ScenarioFile, EachFaultSaysWhatWouldBeRight) {
@@ -331,6 +328,39 @@ TEST(ScenarioFile, TextThatIsNoTomlNamesTheLine) {
   const auto scenario = parsed("duration = \"1s\"\n= 3\n");
   ASSERT_FALSE(scenario);
   EXPECT_THAT(scenario.error().message, HasSubstr("folder/load.toml:2: not TOML"));
+}
+
+TEST(ScenarioFile, RefusesARunOfMoreCallsThanFitIntoOne) {
+  EXPECT_THAT(fault_of("rate = \"450/s\"", "rate = \"900/ms\""), "no fault");  // 34 s' worth: 3.1e7.
+  const std::string fault = fault_of("rate = \"450/s\"", "rate = \"1e8/s\"");
+  EXPECT_THAT(fault, AllOf(HasSubstr("load.toml:8: client.callers.rate makes 3.4e+09 calls"),
+                           HasSubstr("write a lower rate")));
+  const std::string closed =
+      replaced(std::string(kScenario), "rate = \"450/s\"\nspike = { at = \"5s\", for = \"2s\", times = 3 }",
+               "users = 1000000\nthink = \"1us\"");
+  const auto quick = parsed(closed);
+  ASSERT_FALSE(quick) << "a full queue refuses at once";
+  EXPECT_THAT(quick.error().message,
+              AllOf(HasSubstr("load.toml:8: client.callers.users"), HasSubstr("fewer users")));
+  EXPECT_TRUE(parsed(replaced(closed, "max = 20000, ", ""))) << "no more answers than its workers make";
+}
+
+TEST(ScenarioFile, RefusesWhatComesTooOften) {
+  EXPECT_THAT(fault_of("workers = 10", "workers = 10\nprobe = { every = \"1ns\" }"),
+              HasSubstr("service.orders.probe.every = \"1ns\": write 1us or more"));
+  EXPECT_THAT(fault_of("workers = 10", "workers = 10\nprobe = { every = \"2us\" }"),
+              HasSubstr("service.orders.probe.every = 2us is 1.2e+08 times in 1m"));
+  EXPECT_THAT(fault_of("workers = 10", "workers = 10\npauses = { every = \"1ns\", lasts = \"1ms\" }"),
+              HasSubstr("service.orders.pauses.every = \"1ns\": write 1us or more"));
+  EXPECT_THAT(fault_of("loss = \"1%\"", "burst = { every = \"1ns\", lasts = \"1ns\" }"),
+              AllOf(HasSubstr("burst.every = \"1ns\": write 1us or more"), HasSubstr("burst.lasts")));
+}
+
+TEST(ScenarioFile, WrongWorkersAreNotTakenForUnlimitedOnes) {
+  for (const char* wrong : {"workers = 0", "workers = \"4\"", "workers = true", "wrkers = 4"})
+    EXPECT_THAT(fault_of("workers = 10", wrong), AllOf(HasSubstr("orders.w"), Not(HasSubstr("never used"))))
+        << wrong;
+  EXPECT_THAT(fault_of("workers = 10", ""), HasSubstr("is never used with unlimited workers"));
 }
 
 }  // namespace

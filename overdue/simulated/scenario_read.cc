@@ -15,6 +15,7 @@ constexpr std::uint64_t kUsersMax = 1'000'000;
 constexpr std::uint64_t kInstancesMax = 10'000;
 constexpr std::uint64_t kReplicasMax = 1'000;
 constexpr std::uint64_t kConnectionsMax = 1'000'000;
+constexpr Duration kEveryMin = std::chrono::microseconds(1);  // Of what comes again and again.
 constexpr double kFactorMax = 1e6;
 constexpr double kTimesMax = 1e6;
 
@@ -62,6 +63,7 @@ void read_spike(TableReader& reader, OpenArrivals& open) {
 void read_arrivals(TableReader& reader, Client& client) {
   const bool open = reader.has("rate");
   const bool closed = reader.has("users");
+  if (open || closed) client.line = reader.any(open ? "rate" : "users")->line;
   const bool recorded = reader.has("recorded");
   if (open + closed + recorded != 1) {
     reader.fault(
@@ -105,8 +107,8 @@ void read_direction(TableReader& reader, Direction& direction) {
     TableReader burst(*table, reader.path_of("burst"), reader.faults());
     burst.require("every", "every = \"10s\"");
     burst.require("lasts", "lasts = \"200ms\"");
-    direction.burst_every = burst.duration("every");
-    direction.burst_lasts = burst.duration("lasts");
+    direction.burst_every = burst.duration_from("every", kEveryMin);
+    direction.burst_lasts = burst.duration_from("lasts", kEveryMin);
     direction.burst_loss = burst.rate("loss").value_or(Probability{1.0});
     burst.done();
   }
@@ -172,7 +174,7 @@ void read_pauses(TableReader& reader, Service& service) {
   inner.require("every", "every = \"10s\"");
   inner.require("lasts", "lasts = \"200ms\"");
   Pauses pauses;
-  pauses.every = inner.duration("every").value_or(Duration{1});
+  pauses.every = inner.duration_from("every", kEveryMin).value_or(std::chrono::seconds(1));
   if (auto lasts = inner.time("lasts")) pauses.lasts = *std::move(lasts);
   pauses.whole_service = inner.boolean("whole_service").value_or(false);
   pauses.service_time = inner.time("time");
@@ -195,7 +197,7 @@ void read_lock_and_probe(TableReader& reader, Service& service) {
     TableReader inner(*table, reader.path_of("probe"), reader.faults());
     ServiceProbe probe;
     probe.kind = static_cast<ProbeKind>(inner.word("kind", {"ping", "deep"}).value_or(0));
-    probe.every = inner.duration("every").value_or(std::chrono::seconds(1));
+    probe.every = inner.duration_from("every", kEveryMin).value_or(std::chrono::seconds(1));
     probe.timeout = inner.duration("timeout").value_or(std::chrono::seconds(1));
     inner.done();
     service.probe = probe;
@@ -331,11 +333,10 @@ Network read_network(const std::string& name, TableReader& reader) {
 
 Service read_service(const std::string& name, TableReader& reader, const ScenarioNames& names) {
   Service service{.name = name};
+  const std::size_t faults_before = reader.faults().size();
   service.replicas = read_replicas(reader);
   reader.whole_or_none("workers", service.workers);
   read_queue(reader, service);
-  if (!service.workers && reader.has("queue"))
-    reader.fault("queue", "is never used with unlimited workers: set workers");
   reader.require("time", "time = \"10ms\", or a distribution");
   if (auto time = reader.time("time")) service.service_time = *std::move(time);
   read_calls(reader, service, names);
@@ -349,6 +350,9 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   read_pauses(reader, service);
   read_lock_and_probe(reader, service);
   reader.done();
+  // Workers that were written wrongly are not unlimited.
+  if (!service.workers && reader.has("queue") && reader.faults().size() == faults_before)
+    reader.fault("queue", "is never used with unlimited workers: set workers");
   return service;
 }
 

@@ -34,4 +34,8 @@ void read_expectations(const TomlValue& rows, Scenario& scenario, ScenarioFaults
 // What can be said only of the whole: references between tables, calls in a circle, times beyond the end.
 void check_scenario(Scenario& scenario, ScenarioFaults& faults);
 
+// Runs that would never end, or not fit into memory: what clients, probes, pauses and bursts come to in the
+// run's length has a bound.
+void check_size(const Scenario& scenario, ScenarioFaults& faults);
+
 }  // namespace overdue

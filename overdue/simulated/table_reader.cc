@@ -139,6 +139,13 @@ std::optional<Duration> TableReader::duration(std::string_view key) {
   return std::nullopt;
 }
 
+std::optional<Duration> TableReader::duration_from(std::string_view key, Duration low) {
+  const auto value = duration(key);
+  if (!value || *value >= low) return value;
+  fault(key, fmt::format("= {}: write {} or more", shown(*ask(key)), format_duration_exact(low)));
+  return std::nullopt;
+}
+
 std::optional<Probability> TableReader::rate(std::string_view key) {
   const TomlValue* value = ask(key);
   if (value == nullptr) return std::nullopt;

@@ -25,6 +25,7 @@ class ScenarioFaults {
   // A line as another reader worded it.
   void add_text(std::string text) { faults_.emplace_back(0, std::move(text)); }
   bool any() const { return !faults_.empty(); }
+  std::size_t size() const { return faults_.size(); }
   std::string text() const;
   const std::string& path() const { return path_; }
 
@@ -48,6 +49,7 @@ class TableReader {
   std::optional<std::uint64_t> whole(std::string_view key, std::uint64_t low, std::uint64_t high);
   std::optional<double> number(std::string_view key, double low, double high);
   std::optional<Duration> duration(std::string_view key);  // Above zero.
+  std::optional<Duration> duration_from(std::string_view key, Duration low);
   std::optional<Duration> duration_or_zero(std::string_view key);
   std::optional<Probability> rate(std::string_view key);
   std::optional<double> per_second(std::string_view key);  // "450/s", "10/m": above zero.
