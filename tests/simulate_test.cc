@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -117,6 +118,60 @@ TEST(SimulateCommand, CtrlCPrintsWhatWasFinished) {
   EXPECT_THAT(stopped.output, Not(HasSubstr("on 0 of 0")));
 }
 
+TEST(SimulateCommand, ATipThatWasStoppedIsNotFound) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const std::string stop = "timeout --foreground --preserve-status -s INT 1 " +
+                           house::quoted(OVERDUE_BINARY) +
+                           " simulate --tip network.lan.request.loss=1%..90% --seeds 1..1000000 ";
+  const house::Outcome json = house::run_command(stop + "--json " + house::quoted(path));
+  EXPECT_EQ(json.status, 1);
+  const auto tip = nlohmann::json::parse(json.output);
+  EXPECT_EQ(tip["found"], false);
+  EXPECT_EQ(tip["interrupted"], true);
+  for (const auto& trial : tip["trials"]) EXPECT_GT(trial["seeds"], 0);
+  const house::Outcome text = house::run_command(stop + house::quoted(path));
+  EXPECT_THAT(text.output, AllOf(HasSubstr("stopped before it was found"), Not(HasSubstr("0 of 0"))));
+}
+
+TEST(SimulateCommand, JsonSaysThatManyRunsWereStoppedAndListsNoneThatWasNot) {
+  const ScratchFolder folder;
+  folder.file("a.toml", kCoin);
+  folder.file("b.toml", kCoin);
+  const house::Outcome stopped =
+      house::run_command("timeout --foreground --preserve-status -s INT 1 " + house::quoted(OVERDUE_BINARY) +
+                         " simulate --seeds 1..1000000 --json " + house::quoted(folder.path("")));
+  EXPECT_EQ(stopped.status, 1);
+  const auto json = nlohmann::json::parse(stopped.output);
+  EXPECT_EQ(json["interrupted"], true);
+  for (const auto& run : json["runs"]) EXPECT_GT(run["seeds"], 0);
+  EXPECT_LT(json["runs"].size(), 2U);
+}
+
+TEST(SimulateCommand, AFolderWithAScenarioThatCannotBeReadIsRefused) {
+  const ScratchFolder folder;
+  folder.file("a.toml", kCoin);
+  std::filesystem::create_symlink("nowhere.toml", folder.path("b.toml"));
+  const auto run = run_overdue("simulate " + folder.path(""));
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("b.toml: is no file that can be read"));
+}
+
+TEST(SimulateCommand, ARunThatDoesNotFitIntoMemoryIsAnErrorAndNoCrash) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer reserves more than any limit, and ends a process that wants too much";
+#endif
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  for (const std::string flags : {"", "--seeds 1..2 --threads 2 "}) {
+    const house::Outcome run =
+        house::run_command("ulimit -v 400000; " + house::quoted(OVERDUE_BINARY) + " simulate " + flags +
+                           "--set client.callers.rate=100000000/s " + house::quoted(path) + " 2>&1");
+    EXPECT_EQ(run.status, 2) << run.output;
+    EXPECT_THAT(run.output, HasSubstr("does not fit into memory")) << flags;
+  }
+}
+
 TEST(SimulateCommand, AFolderRunsEveryScenarioInIt) {
   const ScratchFolder folder;
   folder.file("a.toml", kCoin);
@@ -160,6 +215,15 @@ TEST(SimulateCommand, APolicyFileTakesThePlaceOfTheScenarios) {
   EXPECT_EQ(run.status, 0) << run.out << run.err;
 }
 
+TEST(SimulateCommand, WarnsOfAPolicyFileThatHurts) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  const std::string policy = folder.file("endless.toml", "[dependency.orders]\nbackends = [\"a:80\"]\n");
+  const auto run = run_overdue("simulate " + path + " --policy " + policy);
+  EXPECT_THAT(run.err, HasSubstr(policy + ":1: warning: dependency.orders"));
+  EXPECT_THAT(run.out, Not(HasSubstr("warning")));
+}
+
 TEST(SimulateCommand, FindsWhereAScenarioTips) {
   const ScratchFolder folder;
   const std::string path = folder.file("coin.toml", kCoin);
@@ -172,7 +236,7 @@ TEST(SimulateCommand, FindsWhereAScenarioTips) {
   EXPECT_NEAR(low, 50, 5);
   const auto none = run_overdue("simulate --tip network.lan.request.loss=1%..2% --seeds 1..3 " + path);
   EXPECT_EQ(none.status, 1);
-  EXPECT_THAT(none.out, HasSubstr("no tip"));
+  EXPECT_THAT(none.out, HasSubstr("expectations fail at both ends, and what lies between was not tried"));
 }
 
 TEST(SimulateCommand, SaysWhatIsWrongWithItsFlags) {
@@ -184,6 +248,9 @@ TEST(SimulateCommand, SaysWhatIsWrongWithItsFlags) {
       {"--seed 1 --seeds 1..2", "do not go together"},
       {"--seeds 5..1", "the lower one first"},
       {"--seeds 12", "FIRST..LAST"},
+      {"--seeds 1..", "--seeds 1..: write two whole numbers"},
+      {"--trace -", "standard output has the report"},
+      {"--tip service.orders.wrkers=1..4", "--tip: service.orders.wrkers"},
       {"--seed x", "write a whole number"},
       {"--set workers", "write table.key=value"},
       {"--set service.orders.wrkers=3", "did you mean workers?"},

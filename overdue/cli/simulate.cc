@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,16 +8,20 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 
 #include "overdue/base/quantity.h"
 #include "overdue/cli/commands.h"
+#include "overdue/cli/files.h"
 #include "overdue/cli/scenario_loading.h"
 #include "overdue/cli/simulate_seeds.h"
 #include "overdue/cli/simulate_tip.h"
 #include "overdue/cli/subcommands.h"
 #include "overdue/cli/terminal.h"
+#include "overdue/policy/lint.h"
+#include "overdue/policy/policy.h"
 #include "overdue/report/simulation_report.h"
 #include "overdue/simulated/expectation.h"
 #include "overdue/simulated/run.h"
@@ -51,7 +56,7 @@ Examples:
   overdue simulate scenarios --json
 
 A FOLDER runs every *.toml in it. Pages: docs/simulate.md, docs/formats/scenario.md, docs/scenarios.md.
-Exit status: 0 every expectation held, 1 one did not (or the run was stopped), 2 bad usage or input.)";
+Exit status: 0 every expectation held (--tip: it was found), 1 one did not, or Ctrl-C stopped it, 2 bad usage or input.)";
 
 Result<std::uint64_t> whole(std::string_view flag, std::string_view text, std::uint64_t high = UINT64_MAX) {
   std::uint64_t value = 0;
@@ -67,9 +72,10 @@ Result<SeedRange> seed_range(const std::string& text) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--seeds {}: write FIRST..LAST, as in 1..200", text));
   const auto first = whole("--seeds", text.substr(0, dots));
-  if (!first) return std::unexpected(first.error());
   const auto last = whole("--seeds", text.substr(dots + 2));
-  if (!last) return std::unexpected(last.error());
+  if (!first || !last)
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("--seeds {}: write two whole numbers, as in 1..200", text));
   if (*last < *first || *last - *first >= kSeedsMax) {
     return fail(
         ErrorCode::invalid_argument,
@@ -96,6 +102,9 @@ Result<void> check_together(const SimulateFlags& flags, bool folder) {
   if (flags.seed && flags.seeds) return both("--seed", "--seeds", "one seed, or many");
   if (flags.trace && (flags.seeds || flags.tip || folder))
     return both("--trace", "many runs", "it is of one");
+  if (flags.trace == "-")
+    return fail(ErrorCode::invalid_argument,
+                "--trace -: standard output has the report: write a file, as in --trace run.trace");
   if (flags.until && (flags.seeds || flags.tip || folder))
     return both("--until", "many runs", "a run that is cut short is not judged");
   if (flags.tip && flags.seed)
@@ -108,8 +117,13 @@ Result<std::vector<std::string>> scenarios_in(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".toml" && entry.is_regular_file(error))
-      paths.push_back(entry.path().string());
+    if (entry.path().extension() != ".toml") continue;
+    paths.push_back(entry.path().string());
+    std::error_code unknown;
+    if (!entry.is_regular_file(unknown) || ::access(paths.back().c_str(), R_OK) != 0)
+      return fail(ErrorCode::unreadable_input,
+                  fmt::format("{}: is no file that can be read: mend it, or take it out of the folder",
+                              paths.back()));
   }
   if (error) return fail(ErrorCode::unreadable_input, fmt::format("{}: {}", folder, error.message()));
   if (paths.empty())
@@ -216,16 +230,18 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
     if (!report.failed_seeds.empty())
       report.reproduce = command_for_seed(choice, report.failed_seeds.front());
     incomplete = incomplete || report.runs < seeds->last - seeds->first + 1;
-    reports.push_back(std::move(report));
+    if (report.runs > 0) reports.push_back(std::move(report));
     if (progress.stop) break;
   }
+  incomplete = incomplete || reports.size() < request.paths.size();
   const TextStyle style{.colours = colours_wanted(), .width = terminal_width()};
-  if (const auto printed = print(flags.json ? simulations_json(reports) : simulations_text(reports, style));
-      !printed)
-    return std::unexpected(printed.error());
-  const bool all =
-      !incomplete && !progress.stop &&
-      std::ranges::all_of(reports, [](const SeedsReport& report) { return report.held == report.runs; });
+  std::string text = flags.json ? simulations_json(reports, incomplete) : simulations_text(reports, style);
+  if (!flags.json && reports.size() < request.paths.size())
+    text += fmt::format("stopped: {} of {} scenarios were run\n", reports.size(), request.paths.size());
+  if (const auto printed = print(text); !printed) return std::unexpected(printed.error());
+  const bool all = !incomplete && std::ranges::all_of(reports, [](const SeedsReport& report) {
+    return report.held == report.runs;
+  });
   return all ? exit_done : exit_check_failed;
 }
 
@@ -244,12 +260,35 @@ Result<int> simulate_tip(const SimulateFlags& flags, const Request& request) {
   return tip.found && !tip.interrupted ? exit_done : exit_check_failed;
 }
 
+// As `overdue check` does. What cannot be read is said by load_scenario().
+void warn_of_policy(const std::string& path) {
+  const auto text = read_small_file(path);
+  if (!text) return;
+  const auto policy = parse_policy(*text, path);
+  if (!policy) return;
+  for (const PolicyWarning& warning : lint_policy(*policy))
+    print_error(fmt::format("{}:{}: warning: {}", path, warning.line, warning.text));
+}
+
+Result<int> simulate_as_asked(const SimulateFlags& flags, const Request& request) {
+  if (flags.tip) return simulate_tip(flags, request);
+  if (request.seeds || request.folder) return simulate_many(flags, request);
+  return simulate_one(flags, request);
+}
+
 Result<int> simulate(const SimulateFlags& flags) {
   const auto request = request_of(flags);
   if (!request) return std::unexpected(request.error());
-  if (flags.tip) return simulate_tip(flags, *request);
-  if (request->seeds || request->folder) return simulate_many(flags, *request);
-  return simulate_one(flags, *request);
+  if (flags.policy) warn_of_policy(*flags.policy);
+  try {
+    return simulate_as_asked(flags, *request);
+  } catch (const std::bad_alloc&) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: the run does not fit into memory: lower rates, a shorter duration, a queue with a "
+                    "max, or fewer --threads",
+                    flags.path));
+  }
 }
 
 }  // namespace

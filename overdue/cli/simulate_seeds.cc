@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -25,7 +26,8 @@ std::vector<std::optional<Judged>> judge_all(const Scenario& scenario, SeedRange
   std::vector<std::optional<Judged>> results(count);
   progress.total += count;
   std::atomic<std::uint64_t> next{0};
-  const auto work = [&] {
+  std::atomic<bool> out_of_memory{false};
+  const auto run_some = [&] {
     for (;;) {
       const std::uint64_t index = next++;
       if (index >= count || progress.stop) return;
@@ -40,10 +42,19 @@ std::vector<std::optional<Judged>> judge_all(const Scenario& scenario, SeedRange
       results[index] = std::move(judged);
     }
   };
+  const auto work = [&] {
+    try {
+      run_some();
+    } catch (const std::bad_alloc&) {  // Out of a thread it would end the process.
+      out_of_memory = true;
+      progress.stop = true;
+    }
+  };
   std::vector<std::thread> helpers;
   for (unsigned i = 1; i < std::min<std::uint64_t>(threads, count); ++i) helpers.emplace_back(work);
   work();
   for (std::thread& helper : helpers) helper.join();
+  if (out_of_memory) throw std::bad_alloc();
   return results;
 }
 

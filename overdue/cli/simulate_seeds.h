@@ -16,6 +16,7 @@ struct SeedRange {
 
 // Runs the scenario on every seed of the range, on `threads` threads, and says on how many every expectation
 // held. The answer does not depend on the threads. Once progress.stop is set, only what was finished counts.
+// Throws std::bad_alloc where a run did not fit into memory.
 SeedsReport run_seeds(const Scenario& scenario, SeedRange seeds, unsigned threads, RunProgress& progress);
 
 }  // namespace overdue

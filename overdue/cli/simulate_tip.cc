@@ -48,6 +48,17 @@ std::string text_of(double number, const Amount& like) {
   return fmt::format("{:.4g}{}", number, like.suffix);
 }
 
+// A fault of the value that was tried was said of --set, which nobody wrote.
+Error said_of_tip(Error error, const std::string& key) {
+  const std::string said = "--set: " + key;
+  for (std::size_t at = error.message.find(said); at != std::string::npos;
+       at = error.message.find(said, at)) {
+    if (at == 0 || error.message[at - 1] == '\n') error.message.replace(at, 5, "--tip");
+    at += 5;
+  }
+  return error;
+}
+
 bool holds(const TipTrial& trial) { return trial.held * 2 >= trial.runs; }
 
 struct Range {
@@ -97,13 +108,14 @@ Result<TipReport> find_tip(const ScenarioChoice& choice, const std::string& rang
     ScenarioChoice tried = choice;
     tried.sets.push_back(range->key + "=" + value);
     const auto scenario = load_scenario(tried);
-    if (!scenario) return std::unexpected(scenario.error());
+    if (!scenario) return std::unexpected(said_of_tip(scenario.error(), range->key));
     if (scenario->expectations.empty())
       return fail(ErrorCode::invalid_argument,
                   fmt::format("{}: has no [[expect]], so nothing can tip", choice.path));
     const SeedsReport ran = run_seeds(*scenario, seeds, threads, progress);
-    report.trials.push_back({value, ran.held, ran.runs});
-    return report.trials.back();
+    const TipTrial trial = {value, ran.held, ran.runs};
+    if (trial.runs > 0) report.trials.push_back(trial);
+    return trial;
   };
   const auto low = attempt(report.low);
   if (!low) return std::unexpected(low.error());
@@ -115,10 +127,11 @@ Result<TipReport> find_tip(const ScenarioChoice& choice, const std::string& rang
     if (middle.empty()) break;
     const auto tried = attempt(middle);
     if (!tried) return std::unexpected(tried.error());
-    if (tried->runs == 0) break;
+    if (progress.stop) break;  // Of some of the seeds alone nothing follows.
     (holds(*tried) == holds(*low) ? report.low : report.high) = middle;
   }
   report.interrupted = progress.stop;
+  report.found = report.found && !report.interrupted;
   std::ranges::stable_sort(report.trials, {},
                            [](const TipTrial& trial) { return parse_amount(trial.value)->number; });
   return report;
@@ -133,7 +146,11 @@ std::string tip_text(const TipReport& report) {
   if (report.interrupted)
     text += "stopped before it was found\n";
   else if (!report.found)
-    text += "no tip: both ends of the range do the same\n";
+    text += fmt::format(
+        "no tip found: expectations {} at both ends, and what lies between was not tried; a narrower range "
+        "may "
+        "have one\n",
+        !report.trials.empty() && holds(report.trials.front()) ? "hold" : "fail");
   else
     text += fmt::format("tips between {} and {}\n", report.low, report.high);
   return text;
@@ -144,8 +161,9 @@ std::string tip_json(const TipReport& report) {
   for (const TipTrial& trial : report.trials)
     trials.push_back({{"value", trial.value}, {"held", trial.held}, {"seeds", trial.runs}});
   const nlohmann::ordered_json root = {{"schema", "overdue.tip/1"}, {"key", report.key},
-                                       {"found", report.found},     {"low", report.low},
-                                       {"high", report.high},       {"trials", trials}};
+                                       {"found", report.found},     {"interrupted", report.interrupted},
+                                       {"low", report.low},         {"high", report.high},
+                                       {"trials", trials}};
   return root.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

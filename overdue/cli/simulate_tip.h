@@ -20,8 +20,8 @@ struct TipTrial {
 // expectation holds falls below one half (or, where more of the key is better, rises above it).
 struct TipReport {
   std::string key;
-  std::vector<TipTrial> trials;  // By value, ascending.
-  bool found = false;            // Otherwise both ends hold, or both fail.
+  std::vector<TipTrial> trials;  // By value, ascending; each of one seed or more.
+  bool found = false;            // Otherwise both ends hold, or both fail, or it was interrupted.
   std::string low, high;         // The tip lies between these two neighbours.
   bool interrupted = false;
 };

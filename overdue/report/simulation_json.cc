@@ -186,7 +186,7 @@ std::string simulation_json(const SimulationReport& report) {
                   {"expectations", expectations}});
 }
 
-std::string simulations_json(const std::vector<SeedsReport>& reports) {
+std::string simulations_json(const std::vector<SeedsReport>& reports, bool interrupted) {
   Json runs = Json::array();
   for (const SeedsReport& report : reports) {
     Json expectations = Json::array();
@@ -208,7 +208,7 @@ std::string simulations_json(const std::vector<SeedsReport>& reports) {
                 {"expectations", expectations}};
     runs.push_back(std::move(one));
   }
-  return as_text({{"schema", "overdue.simulations/1"}, {"runs", runs}});
+  return as_text({{"schema", "overdue.simulations/1"}, {"interrupted", interrupted}, {"runs", runs}});
 }
 
 }  // namespace overdue

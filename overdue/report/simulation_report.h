@@ -42,8 +42,8 @@ struct SeedsReport {
 
 // Schema "overdue.simulation/1", docs/formats/simulation.md.
 std::string simulation_json(const SimulationReport& report);
-// Schema "overdue.simulations/1", the same page.
-std::string simulations_json(const std::vector<SeedsReport>& reports);
+// Schema "overdue.simulations/1", the same page. `interrupted`: not all that was asked for was run.
+std::string simulations_json(const std::vector<SeedsReport>& reports, bool interrupted);
 
 // For people: what callers saw, what really happened, load and waste, replicas, a row a second, expectations.
 std::string simulation_text(const SimulationReport& report, const TextStyle& style);

@@ -102,6 +102,12 @@ TEST(SimulationText, SaysWhatCallersSawAndWhatReallyHappened) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
+TEST(SimulationText, OneCallIsACall) {
+  SimulationReport report = hand_made();
+  report.run.calls.total = 1;
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr("load, seed 7: 1 call in 31 s"));
+}
+
 TEST(SimulationText, DrawsASecondARowInTheScaleOfTheBusiest) {
   const std::string text = simulation_text(hand_made(), {});
   EXPECT_THAT(text, HasSubstr("  0  ########################  "));
@@ -191,8 +197,10 @@ TEST(SimulationsReport, SaysWhenItWasStopped) {
 }
 
 TEST(SimulationsReport, IsOneRowAScenarioInJson) {
-  const auto json = nlohmann::json::parse(simulations_json({twenty_seeds(), twenty_seeds()}));
+  const auto json = nlohmann::json::parse(simulations_json({twenty_seeds(), twenty_seeds()}, false));
   EXPECT_EQ(json["schema"], "overdue.simulations/1");
+  EXPECT_EQ(json["interrupted"], false);
+  EXPECT_EQ(nlohmann::json::parse(simulations_json({}, true))["interrupted"], true);
   ASSERT_EQ(json["runs"].size(), 2U);
   EXPECT_EQ(json["runs"][0]["scenario"], "load");
   EXPECT_EQ(json["runs"][0]["seeds"], 20);

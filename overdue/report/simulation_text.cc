@@ -45,9 +45,9 @@ class SimulationWriter {
         width_(static_cast<std::size_t>(std::clamp(style.width, 60, 100))) {}
 
   std::string write() {
-    line(fmt::format("{}, seed {}: {} calls in {}, {} events, hash {:016x}", printable(run_.scenario),
-                     run_.seed, format_count(run_.calls.total), format_duration(run_.ended_at),
-                     format_count(run_.events), run_.hash));
+    line(fmt::format("{}, seed {}: {} {} in {}, {} events, hash {:016x}", printable(run_.scenario), run_.seed,
+                     format_count(run_.calls.total), run_.calls.total == 1 ? "call" : "calls",
+                     format_duration(run_.ended_at), format_count(run_.events), run_.hash));
     if (!report_.about.empty()) text_ += wrapped(printable(report_.about), width_, "  ", "  ");
     if (run_.interrupted)
       line(coloured("31", "Interrupted: this is what had happened by then, and no more."));
