@@ -10,7 +10,7 @@
 namespace overdue {
 namespace {
 
-constexpr double kCallsMax = 1e9;   // Hours, and tens of gigabytes.
+constexpr double kCallsMax = 1e9;   // Many minutes, and what waits is kept in memory.
 constexpr double kEventsMax = 1e8;  // Of one probe, pause or burst.
 constexpr double kMeasuredNs = 1e6;
 
