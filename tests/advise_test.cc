@@ -227,6 +227,20 @@ TEST(TheCommand, TellsAUnitAgainstTheNameAndRefusesAnIntervalNobodyMeant) {
   EXPECT_NE(run_overdue("advise - --expected-interval 1ms", log).status, 2);
 }
 
+TEST(TheCommand, HeadroomMovesTheTimeoutAndNotTheInterval) {
+  std::string log = "latency_ms\n";
+  for (int i = 1; i <= 10'000; ++i) log += std::to_string(i % 100 + 1) + "\n";
+  const auto interval = [](const std::string& text) {
+    const std::size_t at = text.find("interval ");
+    return at == std::string::npos ? text : text.substr(at, text.find_first_of(";\n", at) - at);
+  };
+  const std::string plain = run_overdue("advise - --accept 10%", log).out;
+  const std::string roomy = run_overdue("advise - --accept 10% --headroom 50%", log).out;
+  EXPECT_THAT(plain, HasSubstr("WAIT"));
+  EXPECT_THAT(roomy, HasSubstr("headroom"));
+  EXPECT_EQ(interval(roomy), interval(plain));
+}
+
 TEST(TheCommand, AnInfiniteTimeIsNoTimeAndStillAGiveUp) {
   EXPECT_THAT(run_overdue("advise -", "took_ms,status\n10,200\ninf,504\nnan,504\n").out,
               HasSubstr("1 replied, 2 timed out"));

@@ -270,8 +270,7 @@ class AdviceWriter {
                                                 : "0 ms";
     if (!advice.high) return fmt::format("from {}, its upper end not bounded by so few calls", low);
     // The timeout is rounded up, and so is the end it is taken from.
-    const std::string high =
-        timeout_text(std::max(*advice.high, advice.request_timeout.value_or(*advice.high)));
+    const std::string high = timeout_text(round_up_timeout(*advice.high));
     const std::size_t low_unit = low.rfind(' ');
     if (low.substr(low_unit) == high.substr(high.rfind(' ')))
       return fmt::format("{} to {}", low.substr(0, low_unit), high);
