@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "overdue/base/check.h"
+#include "overdue/base/saturating.h"
 
 namespace overdue {
 namespace {
@@ -15,11 +16,6 @@ constexpr std::size_t kPairSlotsMin = 64;
 constexpr std::uint32_t kNoPlace = UINT32_MAX;
 constexpr std::size_t kShortRow = 16'384;
 constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
-
-std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
 
 std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "overdue/base/check.h"
+#include "overdue/base/saturating.h"
 #include "overdue/latency/exact_counts.h"
 
 // Tables from exact counts. Replies, nearly all there is, are added up row by row in the order of the numbers
@@ -15,11 +16,6 @@ namespace {
 constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
 
 std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
-
-std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
 
 // By the least significant digits first; the time is that of a few copies.
 template <typename Entry>

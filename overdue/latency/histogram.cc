@@ -6,16 +6,10 @@
 #include <optional>
 
 #include "overdue/base/check.h"
+#include "overdue/base/saturating.h"
 
 namespace overdue {
-namespace {
-
-std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void LatencyHistogram::add_slowly(Duration value, std::uint64_t count) {
   if (count == 0) return;

@@ -5,15 +5,12 @@
 #include <limits>
 #include <utility>
 
+#include "overdue/base/saturating.h"
+
 namespace overdue {
 namespace {
 
 constexpr std::uint32_t kRingSizeMin = 8;
-
-std::uint64_t saturating_sum(std::uint64_t left, std::uint64_t right) {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(left, right, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
-}
 
 unsigned width_log2_for(std::uint64_t count) {
   if (count <= 0xff) return 0;
@@ -215,7 +212,7 @@ void TimeGrid::add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint
   if (cell.empty()) cell.cover_used_of(ring[(block_slot_ - 1) & (ring_size_ - 1)]);
   cell.add(bucket, count);
   if (series >= current_.size()) current_.resize(series + 1);
-  if (current_[series].size == 0) met_.push_back(series);
+  if (current_[series].bytes == nullptr) met_.push_back(series);
   current_[series] = cell.counters();
 }
 

@@ -191,7 +191,7 @@ class TimeGrid {
   std::uint64_t block_start_ = 0;
   std::uint64_t block_span_ = 0;
   std::uint32_t block_slot_ = 0;
-  // By series, the counters of the block of the last add; of no size until the series is met in it.
+  // By series, the counters of the block of the last add; without bytes until the series is met in it.
   std::vector<BucketCounts::Counters> current_;
   std::vector<std::uint32_t> met_;  // The series that are.
 };

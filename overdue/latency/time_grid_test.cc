@@ -252,5 +252,17 @@ TEST(BucketCounts, MergesCountersOfEveryWidthIntoEveryOther) {
   }
 }
 
+TEST(TimeGrid, CountsOneByOnePastEveryWidthAndBackInAnEarlierBlock) {
+  const std::vector<WallTime> late(140'000, WallTime(std::chrono::seconds(2)));
+  const std::vector<std::uint16_t> buckets(late.size(), 700);
+  TimeGrid grid({.block_length_min = std::chrono::seconds(1)});
+  grid.add(0, late, buckets);
+  grid.add(0, WallTime(std::chrono::seconds(1)), 700);
+  grid.add(0, late, buckets);
+  ASSERT_EQ(grid.block_count(), 2U);
+  EXPECT_EQ(grid.at(0, 0).count_at(700), 1U);
+  EXPECT_EQ(grid.at(0, 1).count_at(700), 280'000U);
+}
+
 }  // namespace
 }  // namespace overdue
