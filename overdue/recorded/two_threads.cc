@@ -1,5 +1,6 @@
 #include "overdue/recorded/two_threads.h"
 
+#include <system_error>
 #include <thread>
 
 namespace overdue {
@@ -7,7 +8,12 @@ namespace overdue {
 RunBoth run_on(unsigned threads) {
   if (threads < 2) return run_in_turn;
   return [](const std::function<void()>& first, const std::function<void()>& second) {
-    const std::jthread other(second);
+    std::jthread other;
+    try {
+      other = std::jthread(second);
+    } catch (const std::system_error&) {  // No thread to be had: then in turn.
+      second();
+    }
     first();
   };
 }
