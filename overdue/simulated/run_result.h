@@ -9,6 +9,8 @@
 #include "overdue/base/attempt.h"
 #include "overdue/base/probability.h"
 #include "overdue/base/time.h"
+#include "overdue/write/checker.h"
+#include "overdue/write/outcome.h"
 
 namespace overdue {
 
@@ -51,12 +53,35 @@ struct LatencyQuantile {
   std::optional<Duration> answered;
 };
 
+// Writes of clients with a journal, per intent: how it stands at the end, by the last operation begun for it.
+// intents = applied + not_applied + needs_person + open.
+struct WriteCounts {
+  std::uint64_t intents = 0;
+  std::uint64_t applied = 0;
+  std::uint64_t not_applied = 0;
+  std::uint64_t needs_person = 0;
+  std::uint64_t open = 0;                 // Still unknown when the run ended.
+  std::uint64_t unknown_at_deadline = 0;  // Operations whose caller was told so, or died before it was told.
+  std::uint64_t resolved_later = 0;       // Of those: applied or not applied by the end.
+  std::array<std::uint64_t, kProofNames.size()> by_proof{};  // Of applied and not applied, by Proof.
+};
+
+// What the checker found in the client's history and the server's ledger, of the same clients.
+struct CheckCounts {
+  std::array<std::uint64_t, kFindingKindCount> found{};  // By FindingKind; unresolved also what is open.
+  std::vector<std::string> first;                        // In words, at most five.
+
+  std::uint64_t of(FindingKind kind) const { return found[static_cast<std::size_t>(kind)]; }
+};
+
 struct ClientResult {
   std::string name;
   CallCounts calls;
   LedgerCounts ledger;
   std::vector<LatencyQuantile> latency;  // 0.5, 0.9, 0.95, 0.99, 0.999.
   std::optional<Duration> latency_mean;  // Of the answered.
+  std::optional<WriteCounts> writes;     // Of a client with a journal,
+  CheckCounts checker;                   // and what was found of it.
 };
 
 // Attempts to one dependency, whoever made them.
@@ -135,6 +160,8 @@ struct RunResult {
   bool interrupted = false;
   CallCounts calls;
   LedgerCounts ledger;
+  std::optional<WriteCounts> writes;  // None: no client has a journal.
+  CheckCounts checker;
   double offered_per_second = 0;  // Over `duration`.
   double attempts_per_call = 0;   // Attempts of clients over clients' calls.
   double goodput = 0;             // Answered over all calls that are not open.

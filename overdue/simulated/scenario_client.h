@@ -9,6 +9,7 @@
 #include "overdue/base/time.h"
 #include "overdue/call/operation.h"
 #include "overdue/simulated/scenario_time.h"
+#include "overdue/simulated/scenario_writes.h"
 
 namespace overdue {
 
@@ -50,6 +51,9 @@ struct Client {
   // The service whose executions count as the effect of this client's intents. Never empty: where the file
   // is silent it is the service that `calls` leads to.
   std::string ledger_at;
+  // Writes that end confirmed. Only of a write whose policy has a write table; with a key where the policy
+  // has a key_header.
+  std::optional<ClientJournal> journal;
   std::uint32_t line = 0;  // Of its rate or users, for messages; 0 where --set said it.
 };
 

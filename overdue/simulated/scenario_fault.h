@@ -23,6 +23,7 @@ struct Fault {
   std::optional<std::string> replica;  // None: all of the service's.
   std::string link;                    // For partition and loss: the dependency whose messages are meant,
   Way way = Way::request;              // in this direction.
+  std::string client;                  // For client_crash and takeover: one with a journal.
   Duration at{};
   std::optional<Duration> lasts;
   double factor = 1;
@@ -30,7 +31,7 @@ struct Fault {
   // Only crash: strikes during the spell at this point of a request's work, each request with `probability`,
   // and the replica is back after `restart_after`. None: one crash at `at`, back after `lasts`.
   std::optional<CrashPoint> crash_point;
-  Duration restart_after{};
+  Duration restart_after{};  // Of client_crash: when another process takes over.
   std::optional<Probability> drawn;
   Duration at_latest{};
 };

@@ -7,6 +7,7 @@
 #include "overdue/base/probability.h"
 #include "overdue/base/time.h"
 #include "overdue/simulated/scenario_time.h"
+#include "overdue/simulated/scenario_writes.h"
 
 namespace overdue {
 
@@ -30,6 +31,7 @@ struct Link {
   // On: an abandoned attempt sends a cancellation to the server, one network delay away. Whether the server's
   // code looks at it is the service's cancel_checks.
   bool cancellation = false;
+  std::optional<Repeats> repeats;
 };
 
 struct Direction {

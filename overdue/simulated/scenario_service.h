@@ -8,6 +8,7 @@
 #include "overdue/base/probability.h"
 #include "overdue/base/time.h"
 #include "overdue/simulated/scenario_time.h"
+#include "overdue/simulated/scenario_writes.h"
 
 namespace overdue {
 
@@ -56,6 +57,7 @@ struct Service {
   // The effect is committed when service time and calls are through; the reply leaves after this.
   std::optional<TimeDistribution> commit_to_reply;
   bool remembers_keys = false;      // A keyed write is executed once; a repeat gets the stored reply.
+  std::optional<Store> store;       // Keeps a record of each key in full; in place of remembers_keys.
   bool refuses_expired = false;     // Work whose deadline has passed: before starting and before committing.
   bool passes_deadline_on = false;  // Its own calls get what is left of the caller's deadline.
   // Looks for a cancellation before starting and then this often while working. None: never looks.
