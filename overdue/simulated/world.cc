@@ -14,6 +14,7 @@ World::World(const Scenario& scenario, const RunOptions& options)
   set_up_pauses();
   set_up_faults();  // Before the clients: what begins at the time of a call comes before it.
   set_up_clients();
+  set_up_writes();
 }
 
 // The seconds between now and the last event get their rows too.
@@ -87,6 +88,14 @@ void World::handle(const EventQueue::Event& event) {
       return on_pause(index);
     case Kind::probe:
       return on_probe(index);
+    case Kind::journal:
+      return on_journal(index);
+    case Kind::recovery:
+      return recover_client(index);
+    case Kind::durable:
+      return on_durable(index);
+    case Kind::replicated:
+      return on_replicated(index);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "overdue/simulated/slot_pool.h"
 #include "overdue/simulated/world_parts.h"
 #include "overdue/simulated/world_slots.h"
+#include "overdue/simulated/world_write_parts.h"
 
 namespace overdue::world {
 
@@ -48,9 +49,11 @@ class World {
   void set_up_pauses();
   void set_up_clients();
   void set_up_faults();
+  void set_up_writes();
   std::uint32_t add_channel(std::uint32_t link, std::string_view owner);
   std::uint32_t link_named(std::string_view name) const;
   std::uint32_t service_named(std::string_view name) const;
+  std::uint32_t client_named(std::string_view name) const;
   std::uint32_t service_named_or_none(std::string_view name) const;
 
   // world_clients.cc
@@ -71,17 +74,20 @@ class World {
     std::uint32_t user = kNone;
     std::optional<Instant> deadline = std::nullopt;
   };
+  std::uint32_t take_call(const NewCall& made);
   void start_call(const NewCall& made);
   void tell(std::uint32_t index, const Event& event);
   bool perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left);
   void set_timer(std::uint32_t index, Call& call);
   void settle(std::uint32_t call);
   void on_wakeup(std::uint32_t index, EventQueue::Ticket ticket);
-  bool begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start);
+  bool begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
+                     const Question* asks = nullptr);
   void give_up(Call& call, const AbandonAttempt& action, bool caller_left);
   void end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection);
   void on_reply(std::uint32_t index);
   void release_call(std::uint32_t index);
+  void drop_call(std::uint32_t index);
   void release_attempt(std::uint32_t index);
   std::uint32_t pick_replica(Channel& channel);
 
@@ -96,6 +102,7 @@ class World {
 
   // world_network.cc
   void send_request(std::uint32_t index);
+  void send_copy(std::uint32_t index, Instant arrives);
   void on_request(std::uint32_t index);
   void answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once);
   void send_cancellation(std::uint32_t index);
@@ -122,6 +129,70 @@ class World {
   void on_cancellation(std::uint32_t index);
   void on_check(std::uint32_t index);
 
+  // world_writes.cc: clients whose writes end confirmed.
+  void note(HistoryEntry entry);
+  void begin_operation(const NewCall& made);
+  void freeze(WriteOperation& operation, OperationId id);
+  void order_again(OperationId id);
+  void start_lifecycle(const NewCall& made, OperationId id, std::uint32_t process,
+                       const std::optional<EntryRecovered>& recovered);
+  void tell_write(std::uint32_t index, const Event& event);
+  void tell_write(std::uint32_t index, const WriteEvent& event);
+  std::uint32_t perform(std::uint32_t index, const WriteActions& asked);
+  bool begin_step(std::uint32_t index, WriteSlot& slot, AttemptNumber number, Instant answer_by,
+                  const std::optional<Question>& question);
+  void end_step(WriteSlot& slot);
+  void end_awaited(std::uint32_t index, WriteSlot& slot);
+  void hear(std::uint32_t index, std::uint32_t original, std::uint32_t copy, AttemptEnded ended);
+  void on_told(std::uint32_t index, WriteSlot& slot, const Tell& told);
+  void on_resolved(const Call& call, OperationId id, const overdue::Outcome& outcome);
+  void on_person_asked(const Call& call, const WriteSlot& slot);
+  std::optional<Instant> write_wakeup(const Call& call) const;
+  bool write_is_over(const Call& call) const;
+  void release_write(std::uint32_t index);
+  void release_root(OperationId id);
+
+  // world_journal.cc
+  bool has_journal(std::uint32_t client) const;
+  bool is_down(std::uint32_t client) const;
+  void persist(std::uint32_t index, WriteSlot& slot, const Persist& what);
+  void ask_entry(std::uint32_t index, WriteSlot& slot);
+  void schedule(std::uint32_t index, WriteSlot& slot, JournalEvent event, Instant at);
+  void on_journal(std::uint32_t number);
+  void land(JournalState& journal, const JournalEvent& event);
+  void crash_client(std::uint32_t client, Duration restart_after);
+  void forget_attempts(std::uint32_t call);
+  void recover_client(std::uint32_t client);
+  void take_over(std::uint32_t client);
+
+  // world_store.cc: services that keep a record of each key.
+  StoreState* store_of(const AttemptSlot& attempt);
+  KeyScope scope_in(const StoreState& store, const WriteMessage& message) const;
+  void attach_message(AttemptSlot& attempt, const Question* asks);
+  void note_sent(const AttemptSlot& attempt);
+  void expire(StoreState& store, const KeyScope& scope);
+  void mark(LedgerMark what, const KeyScope& scope, const std::string& reply = {});
+  bool turned_away(std::uint32_t index, AttemptSlot& attempt);
+  bool claim_key(std::uint32_t index, AttemptSlot& attempt);
+  void answer_claim(std::uint32_t index, AttemptSlot& attempt, const ClaimReply& claim, bool limit_passed);
+  void answer_too_late(std::uint32_t index, WriteMessage& message, bool limit_passed);
+  void do_effect(AttemptSlot& attempt, const std::string& reply);
+  bool commit_key(std::uint32_t index, AttemptSlot& attempt);
+  bool commit_record(std::uint32_t index, AttemptSlot& attempt, StoreState& store, bool rejects);
+  CommitAnswer write_record(AttemptSlot& attempt, StoreState& store, bool rejects);
+  void push_store_event(Kind kind, const StoreState& store, const KeyScope& scope, std::uint64_t commit,
+                        Instant at);
+  void tell_replica(StoreState& store, const KeyScope& scope);
+  void on_replicated(std::uint32_t number);
+  void on_durable(std::uint32_t number);
+  void fail_over(std::uint32_t service);
+  void give_up_key(AttemptSlot& attempt, bool failed);
+  void reply_later(std::uint32_t index, AttemptSlot& attempt, Duration length);
+  void reply_with_key(std::uint32_t index, AttemptSlot& attempt);
+  void answer_question(std::uint32_t index, AttemptSlot& attempt);
+  std::optional<RecordTold> ask_store(StoreState& store, const WriteMessage& message, const KeyScope& scope);
+  RecordTold fence_key(StoreState& store, const WriteMessage& message, const KeyScope& scope);
+
   // world_faults.cc
   void on_fault(std::uint32_t index, bool begins);
   void apply(const Fault& fault, std::uint32_t replica, bool begins);
@@ -141,6 +212,7 @@ class World {
   void add_links(RunResult& result);
   void add_services(RunResult& result);
   void add_replicas(RunResult& result);
+  void add_writes(RunResult& result);
 
   // world_trace.cc: only where somebody listens.
   void trace_call(const Call& call, std::string_view what);
@@ -185,7 +257,8 @@ class World {
   std::uint64_t calls_made_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t hash_ = 0;
-  bool crashes_drawn_ = false;  // Some fault crashes per request.
+  bool crashes_drawn_ = false;          // Some fault crashes per request.
+  std::unique_ptr<WriteWorld> writes_;  // None: no client has a journal, no service a store.
   std::optional<Duration> faults_end_;
   std::vector<bool> fault_on_;
   bool interrupted_ = false;

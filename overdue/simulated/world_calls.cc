@@ -16,20 +16,21 @@ bool is_answered(const ActionList& actions) {
 
 }  // namespace
 
-void World::start_call(const NewCall& made) {
+// A call that is only just there, with one reference: its maker's.
+std::uint32_t World::take_call(const NewCall& made) {
   const std::uint32_t index = calls_.take();
   OVERDUE_CHECK(index <= kIndexMax);
   Call& call = calls_[index];
-  Channel& channel = *channels_[made.channel];
-  ++channel.calls;
-  call.operation.emplace(channel.dependency, made.kind, channel.random.next());
+  ++channels_[made.channel]->calls;
+  call.operation.reset();
+  call.write = kNone;
   call.wakeup_at = kNever;
   call.started = now_;
   call.remembered = 0;
   call.channel = made.channel;
   call.parent = made.parent;
   call.attempt = kNone;
-  call.references = 1;  // Ours, until the end of this function.
+  call.references = 1;
   call.executions = 0;
   call.second = row().second;
   call.client = made.client;
@@ -45,6 +46,16 @@ void World::start_call(const NewCall& made) {
     call.key = calls_[made.root].key;
     ++calls_[made.root].references;
   }
+  return index;
+}
+
+void World::start_call(const NewCall& made) {
+  if (has_journal(made.client)) [[unlikely]]
+    return begin_operation(made);
+  const std::uint32_t index = take_call(made);
+  Call& call = calls_[index];
+  Channel& channel = *channels_[made.channel];
+  call.operation.emplace(channel.dependency, made.kind, channel.random.next());
   if (traced_) [[unlikely]]
     trace_call(call, "begins");
   tell(index, CallStarted{made.deadline});
@@ -54,6 +65,8 @@ void World::start_call(const NewCall& made) {
 // Tells the operation, does what it asks for, and sets the timer. The call stays in use meanwhile.
 void World::tell(std::uint32_t index, const Event& event) {
   Call& call = calls_[index];
+  if (!call.operation) [[unlikely]]
+    return tell_write(index, event);
   ++call.references;
   if (perform(index, call, call.operation->handle(now_, event), std::holds_alternative<CallerLeft>(event))) {
     // Connected at once. Nothing is sent of an attempt that is abandoned on hearing so.
@@ -89,7 +102,7 @@ bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, 
 }
 
 void World::set_timer(std::uint32_t index, Call& call) {
-  const std::optional<Instant> wanted = call.operation->next_wakeup();
+  const std::optional<Instant> wanted = call.operation ? call.operation->next_wakeup() : write_wakeup(call);
   const Instant wakeup_at = wanted ? *wanted : kNever;
   call.wakeup_at = wakeup_at;
   if (wakeup_at == kNever || (call.timer != 0 && call.timer_at <= wakeup_at)) return;
@@ -126,7 +139,7 @@ std::uint32_t World::pick_replica(Channel& channel) {
   return 0;
 }
 
-bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start) {
+bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start, const Question* asks) {
   Channel& channel = *channels_[call.channel];
   LinkState& link = links_[channel.link];
   const std::uint32_t place = pick_replica(channel);
@@ -147,12 +160,17 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
   if (link.tells_deadlines) attempt.deadline = start.answer_by;
   ++call.references;
   call.attempt = slot;
+  if (writes_ != nullptr) [[unlikely]] {
+    if (call.write != kNone || writes_->stores[link.service].said != nullptr) attach_message(attempt, asks);
+  }
   TimelineRow& seconds = row();
-  ++seconds.attempts;
-  ++channel.attempts;
-  if (start.attempt > AttemptNumber{1}) {
-    ++seconds.retries;
-    ++channel.retries;
+  if (asks == nullptr) {
+    ++seconds.attempts;
+    ++channel.attempts;
+    if (start.attempt > AttemptNumber{1}) {
+      ++seconds.retries;
+      ++channel.retries;
+    }
   }
   ++replicas_[attempt.replica].attempts;
   if (link.always_connected && replicas_[attempt.replica].up) [[likely]] {
@@ -238,7 +256,11 @@ void World::on_reply(std::uint32_t index) {
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
     if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
-    tell(call, event);
+    if (calls_[call].operation) [[likely]] {
+      tell(call, event);
+    } else {
+      hear(call, original, index, ended);
+    }
     if (awaited) release_attempt(original);  // Its caller's.
   }
   release_attempt(index);
@@ -250,13 +272,31 @@ void World::release_attempt(std::uint32_t index) {
   attempt.in_use = false;
   const std::uint32_t call = attempt.call;
   if (attempt.original != index) release_attempt(attempt.original);
+  if (attempt.message != kNone) [[unlikely]]
+    writes_->messages.give_back(std::exchange(attempt.message, kNone));
   attempts_.give_back(index);
   release_call(call);
 }
 
 void World::release_call(std::uint32_t index) {
   Call& call = calls_[index];
-  if (--call.references > 0 || !call.operation->finished()) return;
+  if (--call.references > 0) return;
+  if (!call.operation) [[unlikely]] {
+    if (call.write != kNone && !write_is_over(call)) return;
+    if (call.write != kNone) {
+      ++call.references;  // It may be its own root, and is let go of once.
+      release_write(index);
+      --call.references;
+    }
+    if (call.holds > 0) return;
+  } else if (!call.operation->finished()) {
+    return;
+  }
+  drop_call(index);
+}
+
+void World::drop_call(std::uint32_t index) {
+  Call& call = calls_[index];
   if (call.client != kNone) fold(call);
   call.in_use = false;
   call.wakeup_at = kNever;

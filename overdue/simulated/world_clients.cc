@@ -38,6 +38,11 @@ void World::on_user(std::uint32_t user) {
 
 void World::begin_clients_call(Source& source, std::uint32_t user) {
   ClientState& client = clients_[source.client];
+  if (is_down(source.client)) [[unlikely]] {
+    // Nobody is there to ask. A user comes back.
+    if (user != kNone) push(now_ + std::chrono::milliseconds(100), Kind::user, user);
+    return;
+  }
   ++client.result.calls.total;
   ++row().offered;
   std::uint32_t channel = source.channel;

@@ -82,8 +82,12 @@ void World::on_refused(std::uint32_t index) {
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "refused");
     end_attempt(channel_of(attempt), attempt, Ending::refused, false);
-    tell(attempt.call,
-         AttemptEnded{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true});
+    const AttemptEnded ended{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true};
+    if (calls_[attempt.call].operation) [[likely]] {
+      tell(attempt.call, ended);
+    } else {
+      hear(attempt.call, index, index, ended);
+    }
     release_attempt(index);  // Its caller's.
   }
   release_attempt(index);

@@ -9,11 +9,19 @@ void World::on_fault(std::uint32_t index, bool begins) {
   const Fault& fault = scenario_.faults[index];
   fault_on_[index] = begins;
   if (traced_) [[unlikely]]
-    trace_part(fault.service.empty() ? fault.link : fault.service, begins ? "fault begins" : "fault ends");
+    trace_part(!fault.service.empty() ? fault.service
+               : !fault.link.empty()  ? fault.link
+                                      : fault.client,
+               begins ? "fault begins" : "fault ends");
   if (fault.kind == FaultKind::partition || fault.kind == FaultKind::loss) {
     return apply(fault, links_[link_named(fault.link)], begins);
   }
+  if (fault.kind == FaultKind::client_crash || fault.kind == FaultKind::takeover) {
+    const std::uint32_t client = client_named(fault.client);
+    return fault.kind == FaultKind::takeover ? take_over(client) : crash_client(client, fault.restart_after);
+  }
   const std::uint32_t service = service_named(fault.service);
+  if (fault.kind == FaultKind::failover) return fail_over(service);
   for (std::uint32_t i = 0; i < replicas_.size(); ++i) {
     if (replicas_[i].service != service) continue;
     if (!fault.replica || replicas_[i].name == *fault.replica) apply(fault, i, begins);
@@ -104,10 +112,11 @@ void World::crash(std::uint32_t number, bool silently) {
   }
   for (const std::uint32_t index : held) {
     AttemptSlot& attempt = attempts_[index];
-    if (attempt.phase != Phase::queued) {
+    if (is_at_work(attempt.phase)) {
       stop_work(index, attempt);
       end_work(index, attempt);
     }
+    attempt.step = 0;
     attempt.phase = Phase::away;
   }
   for (const std::uint32_t index : held) {

@@ -21,6 +21,10 @@ void World::send_request(std::uint32_t index) {
     allowance = channel.dependency.allowance_for_next_hop(now_, *attempt.deadline);
     if (!allowance) return;  // No time is left: the limit ends it.
   }
+  if (attempt.message != kNone) [[unlikely]]
+    note_sent(attempt);
+  if (link.link->repeats && channel.random.uniform() < link.link->repeats->share.value()) [[unlikely]]
+    send_copy(index, now_ + link.repeats_after.draw(channel.random) + way.delay.draw(channel.random));
   if (way.instant) {
     if (allowance) attempt.deadline = now_ + *allowance;
     ++attempt.references;
@@ -39,15 +43,27 @@ void World::send_request(std::uint32_t index) {
   ++attempt.references;
   push(arrives, Kind::request, index);
   if (way.duplication > 0 && channel.random.uniform() < way.duplication) {
-    const std::uint32_t copy = attempts_.take();
-    attempts_[copy] = attempt;
-    attempts_[copy].references = 1;
-    attempts_[copy].awaited = false;
-    attempts_[copy].has_connection = false;
-    ++attempt.references;
-    ++calls_[attempt.call].references;
-    push(now_ + way.delay.draw(channel.random), Kind::request, copy);
+    send_copy(index, now_ + way.delay.draw(channel.random));
   }
+}
+
+// The same request once more, by something on the way.
+void World::send_copy(std::uint32_t index, Instant arrives) {
+  AttemptSlot& attempt = attempts_[index];
+  const std::uint32_t copy = attempts_.take();
+  attempts_[copy] = attempt;
+  attempts_[copy].references = 1;
+  attempts_[copy].awaited = false;
+  attempts_[copy].watched = false;
+  attempts_[copy].has_connection = false;
+  ++attempt.references;
+  ++calls_[attempt.call].references;
+  if (attempt.message != kNone) [[unlikely]] {
+    ++writes_->messages[attempt.message].copies;
+    attempts_[copy].message = writes_->messages.take();
+    writes_->messages[attempts_[copy].message] = writes_->messages[attempt.message];
+  }
+  push(arrives, Kind::request, copy);
 }
 
 void World::on_request(std::uint32_t index) { arrive(index); }

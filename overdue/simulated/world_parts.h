@@ -76,6 +76,7 @@ struct LinkState {
   LatencyHistogram connect_failures;
   std::uint64_t connect_failure_count = 0;
   Duration pool_wait{};
+  DurationDraw repeats_after;  // By something on the way.
 };
 
 // A caller's connections to one replica.

@@ -94,6 +94,7 @@ RunResult World::result() {
   add_links(result);
   add_replicas(result);
   add_clients(result);
+  add_writes(result);
   result.timeline = timeline_;
   while (!result.timeline.empty() && is_empty(result.timeline.back())) result.timeline.pop_back();
   result.hash = hash_ ^ (hash_ >> 32);
@@ -157,7 +158,7 @@ void World::add_links(RunResult& result) {
 void World::add_services(RunResult& result) {
   for (std::uint32_t i = 0; i < attempts_.made(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
-    if (!attempt.in_use || attempt.phase == Phase::away || attempt.phase == Phase::queued) continue;
+    if (!attempt.in_use || !is_at_work(attempt.phase)) continue;
     const Duration spent = now_ - attempt.begun;
     ServiceState& service = service_of(attempt);
     service.busy_time += spent;

@@ -27,6 +27,8 @@ void World::arrive(std::uint32_t index) {
   ++service.result.arrivals;
   if (traced_) [[unlikely]]
     trace_attempt(attempt, "arrived");
+  if (attempt.message != kNone && turned_away(index, attempt)) [[unlikely]]
+    return;
   if (replica.busy < replica.workers && replica.standstill.causes == 0 && replica.queue.length == 0) {
     begin_work(index, attempt);
     return;
@@ -35,6 +37,7 @@ void World::arrive(std::uint32_t index) {
   if (said.queue_max && replica.queue.length >= *said.queue_max) {
     ++service.result.refused_full;
     if (said.when_full == WhenFull::drop) return release_attempt(index);
+    if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
     return answer(index, Ending::rejected, kQueueFull, false);
   }
   attempt.phase = Phase::queued;
@@ -75,6 +78,7 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
   attempt.phase = Phase::away;
   if (said.refuses_expired && !ServerGuard(attempt.deadline).try_start(now_)) {
     ++service.result.refused_expired;
+    if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
     answer(index, Ending::rejected, kExpired, false);
     return false;
   }
@@ -88,6 +92,8 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
     answer(index, Ending::replied, kDone, false);
     return false;
   }
+  if (said.store && !claim_key(index, attempt)) [[unlikely]]
+    return false;
   // Its call is wanted at the commit, and has been out of sight for as long as the line is.
   __builtin_prefetch(&calls_[attempt.call]);
   ++replica.busy;
@@ -138,7 +144,10 @@ void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
     case Phase::calling:
       return after_calls(index, attempt);
     case Phase::replying:
+      if (attempt.message != kNone) return reply_with_key(index, attempt);
       return end_work_with(index, Ending::replied, kDone);
+    case Phase::asking:
+      return answer_question(index, attempt);
     default:
       OVERDUE_CHECK(false);
   }
@@ -148,6 +157,7 @@ void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
   if (attempt.fails) [[unlikely]] {
     ++service.result.failed;
+    if (attempt.message != kNone) give_up_key(attempt, true);
     return end_work_with(index, Ending::rejected, kWorkFailed);
   }
   const auto& lock = service.service->lock;
@@ -209,6 +219,7 @@ void World::on_callee_verdict(std::uint32_t index, bool answered) {
 void World::after_calls(std::uint32_t index, AttemptSlot& attempt) {
   if (attempt.fails) {
     ++service_of(attempt).result.failed;
+    if (attempt.message != kNone) give_up_key(attempt, true);
     return end_work_with(index, Ending::rejected, kCalleeFailed);
   }
   ++attempt.group;
@@ -233,11 +244,14 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
     OVERDUE_CHECK(guard.try_start(attempt.begun));
     if (!guard.try_commit(now_)) {
       ++service.result.refused_expired;
+      if (attempt.message != kNone) give_up_key(attempt, false);
       return end_work_with(index, Ending::rejected, kExpired);
     }
   }
   if (crashes_drawn_ && crash_strikes(attempt, CrashPoint::before_effect)) return;
-  if (said.remembers_keys && stored(attempt)) {
+  if (attempt.message != kNone) [[unlikely]] {
+    if (!commit_key(index, attempt)) return;
+  } else if (said.remembers_keys && stored(attempt)) {
     ++service.result.stored_replies;
   } else {
     Call& root = calls_[calls_[attempt.call].root];
@@ -249,6 +263,8 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
       trace_attempt(attempt, "executed");
   }
   if (crashes_drawn_ && crash_strikes(attempt, CrashPoint::after_effect)) return;
+  if (attempt.message != kNone) [[unlikely]]
+    return reply_later(index, attempt, service.commit_to_reply.draw(replicas_[attempt.replica].random));
   if (said.commit_to_reply) {
     const Duration length = service.commit_to_reply.draw(replicas_[attempt.replica].random);
     return step_after(index, attempt, length, Phase::replying);
@@ -287,7 +303,7 @@ void World::on_cancellation(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
   attempt.cancelled = true;
   const auto& checks = service_of(attempt).service->cancel_checks;
-  if (checks && attempt.phase != Phase::away && attempt.phase != Phase::queued) {
+  if (checks && is_at_work(attempt.phase)) {
     // At the next whole interval since the work began.
     const auto passed = (now_ - attempt.begun + *checks - Duration(1)) / *checks;
     push(attempt.begun + passed * *checks, Kind::check, index);  // With the message's reference.
@@ -299,11 +315,12 @@ void World::on_cancellation(std::uint32_t index) {
 void World::on_check(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
   const Phase phase = attempt.phase;
-  if (phase != Phase::away && phase != Phase::queued && phase != Phase::replying) {
+  if (is_at_work(phase) && phase != Phase::replying) {
     ++service_of(attempt).result.stopped;
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "stopped its work");
     const std::uint32_t replica = attempt.replica;
+    if (attempt.message != kNone) give_up_key(attempt, false);
     stop_work(index, attempt);
     end_work(index, attempt);
     release_attempt(index);  // The server's.

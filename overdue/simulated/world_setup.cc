@@ -3,6 +3,7 @@
 
 #include "overdue/fault/decision.h"
 #include "overdue/policy/call_policy_of.h"
+#include "overdue/policy/write_terms_of.h"
 #include "overdue/simulated/time_draw.h"
 #include "overdue/simulated/world.h"
 
@@ -50,6 +51,13 @@ std::uint32_t World::service_named_or_none(std::string_view name) const {
 
 std::uint32_t World::service_named(std::string_view name) const {
   const std::uint32_t place = service_named_or_none(name);
+  OVERDUE_CHECK(place != kNone);
+  return place;
+}
+
+std::uint32_t World::client_named(std::string_view name) const {
+  const std::uint32_t place = place_of(
+      clients_, [](const ClientState& client) -> std::string_view { return client.client->name; }, name);
   OVERDUE_CHECK(place != kNone);
   return place;
 }
@@ -110,6 +118,7 @@ void World::set_up_links() {
     };
     link.request = way(link.network->request, bursts[network].first);
     link.reply = way(link.network->reply, bursts[network].second);
+    if (said.repeats) link.repeats_after = draw_of(said.repeats->after);
     links_.push_back(std::move(link));
   }
   for (ServiceState& service : services_) {
@@ -214,6 +223,40 @@ void World::set_up_clients() {
         schedule_arrival(sources_[source], source);
       }
     }
+  }
+}
+
+void World::set_up_writes() {
+  const bool any_journal =
+      std::ranges::any_of(scenario_.clients, [](const Client& client) { return client.journal.has_value(); });
+  const bool any_store = std::ranges::any_of(
+      scenario_.services, [](const Service& service) { return service.store.has_value(); });
+  if (!any_journal && !any_store) return;
+  writes_ = std::make_unique<WriteWorld>();
+  std::size_t first_channel = 0;
+  for (const Client& said : scenario_.clients) {
+    JournalState& journal = writes_->journals.emplace_back();
+    const auto channels = client_channels_.begin() + static_cast<std::ptrdiff_t>(first_channel);
+    first_channel += said.instances;
+    if (!said.journal) continue;
+    const DependencyPolicy& policy = *scenario_.policy.find(said.calls);
+    journal.said = &*said.journal;
+    journal.terms = write_terms_of(policy);
+    journal.last_send = policy.write.last_send.value_or(std::chrono::hours(1));
+    journal.persist = draw_of(said.journal->persist);
+    journal.random = Random(options_.seed, entity("journal", said.name));
+    journal.channels.assign(channels, channels + said.instances);
+    for (std::uint32_t i = 0; i < said.instances; ++i) journal.processes.push_back(++writes_->processes);
+  }
+  for (const Service& said : scenario_.services) {
+    StoreState& store = writes_->stores.emplace_back();
+    if (!said.store) continue;
+    store.said = &*said.store;
+    store.records = MemoryIdempotencyStore(said.store->durable_after.has_value());
+    store.answers = draw_of(said.store->answers);
+    if (said.store->replica_lag) store.replica_lag = draw_of(*said.store->replica_lag);
+    if (said.store->durable_after) store.durable_after = draw_of(*said.store->durable_after);
+    store.random = Random(options_.seed, entity("store", said.name));
   }
 }
 

@@ -38,7 +38,9 @@ struct Call {
   std::uint32_t executions = 0;   // At the service that counts.
   std::uint32_t second = 0;       // In which it began.
   std::uint32_t client = kNone;
-  std::uint32_t user = kNone;  // Of a closed loop.
+  std::uint32_t user = kNone;   // Of a closed loop.
+  std::uint32_t write = kNone;  // Its part in a write that ends confirmed; it has no operation then.
+  std::uint32_t holds = 0;      // Such writes whose root it is, and that have not ended.
   CallKind kind = CallKind::read;
   Outcome outcome = Outcome::open;
   bool in_use = false;
@@ -53,7 +55,13 @@ enum class Phase : std::uint8_t {
   holding,   // Has the lock.
   calling,   // Waits for calls of its own.
   replying,  // Committed; the reply has not left.
+  asking,    // A question, which takes no worker.
 };
+
+// It takes a worker.
+constexpr bool is_at_work(Phase phase) {
+  return phase != Phase::away && phase != Phase::queued && phase != Phase::asking;
+}
 
 // One attempt as its caller sees it, and one copy of its request as a server does. A message that arrives
 // twice has a second slot, whose `original` is the first.
@@ -63,6 +71,7 @@ struct AttemptSlot {
   std::uint32_t original = kNone;
   std::uint32_t replica = kNone;    // Of all services' replicas.
   std::uint32_t next = kNone;       // In the queue it waits in.
+  std::uint32_t message = kNone;    // What it carries of a write; without a store or a journal nothing.
   Instant started{};                // By its caller.
   Instant arrived{};                // At the server.
   Instant begun{};                  // By a worker.
@@ -105,6 +114,10 @@ enum class Kind : std::uint8_t {
   restart,       // Replica.
   pause,         // Source of pauses: begins or ends.
   probe,         // Replica.
+  journal,       // Something asked of a journal is done.
+  recovery,      // Client, of which another process is there.
+  durable,       // A commit of a store.
+  replicated,    // A record, at a store's replica.
 };
 inline constexpr unsigned kIndexBits = 24;
 inline constexpr std::uint32_t kIndexMax = (std::uint32_t{1} << kIndexBits) - 1;

@@ -16,8 +16,12 @@ std::string at(Instant now) {
 
 void World::trace_call(const Call& call, std::string_view what) {
   const std::string_view link = links_[channels_[call.channel]->link].link->name;
-  const std::string_view client =
-      call.client != kNone ? std::string_view(clients_[call.client].client->name) : "a service";
+  std::string_view client = "a service";
+  if (call.client != kNone) client = clients_[call.client].client->name;
+  if (call.write != kNone) {
+    const OperationId id = writes_->slots[call.write].operation;
+    client = clients_[writes_->operation(id).client].client->name;
+  }
   options_.trace(fmt::format("{} intent {} {} calls {}: {}", at(now_), call.key, client, link, what));
 }
 
