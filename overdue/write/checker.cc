@@ -3,26 +3,66 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <utility>
 
 namespace overdue {
 namespace {
 
-// One operation's part of the history, read from its beginning.
+// The ledger by what is asked of it: a run has as many operations as entries.
+class LedgerIndex {
+ public:
+  explicit LedgerIndex(const Ledger& ledger) {
+    for (const LedgerEntry& entry : ledger.entries()) {
+      if (entry.mark == LedgerMark::effect || entry.mark == LedgerMark::effect_lost)
+        effects_[entry.intent] += entry.mark == LedgerMark::effect ? 1 : -1;
+      of_key_[{entry.caller, entry.key}].add(entry);
+      if (!entry.reply.empty()) callers_of_reply_[entry.reply].push_back(entry.caller);
+    }
+  }
+
+  int effects_of(std::string_view intent) const {
+    const auto found = effects_.find(intent);
+    return found == effects_.end() ? 0 : found->second;
+  }
+  // What it holds of one key.
+  const Ledger& of_key(std::string_view caller, std::string_view key) const {
+    static const Ledger kNothing;
+    const auto found = of_key_.find({caller, key});
+    return found == of_key_.end() ? kNothing : found->second;
+  }
+  bool answers_others(std::string_view reply, std::string_view caller) const {
+    const auto found = callers_of_reply_.find(reply);
+    return found != callers_of_reply_.end() &&
+           std::ranges::any_of(found->second, [&](std::string_view one) { return one != caller; });
+  }
+
+ private:
+  std::map<std::string_view, int> effects_;
+  std::map<std::pair<std::string_view, std::string_view>, Ledger> of_key_;
+  std::map<std::string_view, std::vector<std::string_view>> callers_of_reply_;
+};
+
+// One operation's part of the history, from its beginning.
 class OperationCheck {
  public:
-  OperationCheck(const HistoryEntry& begun, const History& history, const Ledger& ledger,
+  using Entries = std::vector<const HistoryEntry*>;
+  // Requires: entries are those of one operation, its beginning among them, in their order.
+  OperationCheck(const HistoryEntry& begun, const Entries& entries, const LedgerIndex& index,
                  std::vector<Finding>& findings)
-      : begun_(begun), history_(history), ledger_(ledger), findings_(findings) {}
+      : begun_(begun),
+        entries_(entries),
+        index_(index),
+        ledger_(index.of_key(begun.caller, begun.key)),
+        findings_(findings) {}
 
   void run(bool drained) {
-    for (const HistoryEntry& entry : history_) {
-      if (entry.operation == begun_.operation) read(entry);
-    }
-    const int effects = ledger_.effects_of(begun_.text);
+    for (const HistoryEntry* entry : entries_) read(*entry);
+    const int effects = index_.effects_of(begun_.text);
     const int under_key = ledger_.effects_under(begun_.caller, begun_.key);
     if (effects > 1) found(FindingKind::duplicate, fmt::format("{} effects of one intent", effects));
-    if (said_applied_ && under_key < 1)
+    // Under its key another intent may stand, where keys are used twice.
+    if (said_applied_ && (under_key < 1 || effects < 1))
       found(FindingKind::loss, "said to be applied, and no effect is there");
     if (said_not_applied_ && under_key > 0)
       found(FindingKind::guess, "said to be not applied, and an effect is there");
@@ -147,26 +187,23 @@ class OperationCheck {
   // Of the attempts sent before `until`: all by its process, and each did nothing.
   bool attempts_did_nothing(const HistoryEntry& until, bool any_sent) const {
     bool sent_any = false;
-    for (const HistoryEntry& entry : history_) {
-      if (&entry == &until) break;
-      if (entry.operation != begun_.operation) continue;
-      if (entry.mark != HistoryMark::sent) continue;
+    for (const HistoryEntry* entry : entries_) {
+      if (entry == &until) break;
+      if (entry->mark != HistoryMark::sent) continue;
       sent_any = true;
-      if (entry.process != until.process) return false;
-      const auto nothing = [&](const HistoryEntry& other) {
-        return other.mark == HistoryMark::did_nothing && other.operation == entry.operation &&
-               other.process == entry.process && other.attempt == entry.attempt;
+      if (entry->process != until.process) return false;
+      const auto nothing = [&](const HistoryEntry* other) {
+        return other->mark == HistoryMark::did_nothing && other->process == entry->process &&
+               other->attempt == entry->attempt;
       };
-      if (std::find_if(history_.begin(), history_.end(), nothing) == history_.end()) return false;
+      if (std::ranges::none_of(entries_, nothing)) return false;
     }
     return any_sent || !sent_any;
   }
 
   void check_reply(const std::string& reply) {
     if (ledger_.answered(begun_.caller, begun_.key, reply)) return;
-    const bool others = std::ranges::any_of(ledger_.entries(), [&](const LedgerEntry& entry) {
-      return entry.reply == reply && entry.caller != begun_.caller;
-    });
+    const bool others = index_.answers_others(reply, begun_.caller);
     found(others ? FindingKind::leaked_key : FindingKind::unfaithful_reply,
           others ? "answered with another caller's reply" : "answered with what was never said of its key");
   }
@@ -185,8 +222,9 @@ class OperationCheck {
   }
 
   const HistoryEntry& begun_;
-  const History& history_;
-  const Ledger& ledger_;
+  const Entries& entries_;
+  const LedgerIndex& index_;
+  const Ledger& ledger_;  // Of this operation's key.
   std::vector<Finding>& findings_;
   const std::string* payload_ = nullptr;
   EntryState state_ = EntryState::sent;
@@ -200,13 +238,18 @@ class OperationCheck {
 
 // Effects that no operation asked for under this caller's key.
 void check_keys(const History& history, const Ledger& ledger, std::vector<Finding>& findings) {
+  std::map<std::string_view, std::vector<const HistoryEntry*>> begun_for;
+  for (const HistoryEntry& entry : history) {
+    if (entry.mark == HistoryMark::begun) begun_for[entry.text].push_back(&entry);
+  }
   for (const LedgerEntry& entry : ledger.entries()) {
     if (entry.mark != LedgerMark::effect) continue;
-    for (const HistoryEntry& begun : history) {
-      if (begun.mark != HistoryMark::begun || begun.text != entry.intent || begun.caller == entry.caller)
-        continue;
+    const auto begun = begun_for.find(entry.intent);
+    if (begun == begun_for.end()) continue;
+    for (const HistoryEntry* one : begun->second) {
+      if (one->caller == entry.caller) continue;
       findings.push_back({.kind = FindingKind::leaked_key,
-                          .operation = begun.operation,
+                          .operation = one->operation,
                           .text = "its effect stands under another caller's key"});
     }
   }
@@ -216,8 +259,12 @@ void check_keys(const History& history, const Ledger& ledger, std::vector<Findin
 
 std::vector<Finding> check_writes(const History& history, const Ledger& ledger, bool drained) {
   std::vector<Finding> findings;
+  const LedgerIndex index(ledger);
+  std::map<OperationId, OperationCheck::Entries> of_operation;
+  for (const HistoryEntry& entry : history) of_operation[entry.operation].push_back(&entry);
   for (const HistoryEntry& entry : history) {
-    if (entry.mark == HistoryMark::begun) OperationCheck(entry, history, ledger, findings).run(drained);
+    if (entry.mark != HistoryMark::begun) continue;
+    OperationCheck(entry, of_operation[entry.operation], index, findings).run(drained);
   }
   check_keys(history, ledger, findings);
   return findings;
