@@ -88,12 +88,17 @@ class Filler {
         if (service.pauses->service_time) visit(*service.pauses->service_time);
       }
       if (service.lock) visit(service.lock->hold);
+      if (service.store) visit_store(*service.store);
     }
     for (Network& network : scenario_.networks) {
       visit(network.request.delay);
       visit(network.reply.delay);
     }
+    for (Link& link : scenario_.links) {
+      if (link.repeats) visit(link.repeats->after);
+    }
     for (Client& client : scenario_.clients) {
+      if (client.journal) visit(client.journal->persist);
       if (auto* closed = std::get_if<ClosedArrivals>(&client.arrivals)) visit(closed->think);
       if (auto* recorded = std::get_if<RecordedArrivals>(&client.arrivals)) fill_arrivals(*recorded);
     }
@@ -112,6 +117,12 @@ class Filler {
     } else if (auto* mixture = std::get_if<MixtureTime>(&time.kind)) {
       for (TimeDistribution& part : mixture->parts) visit(part);
     }
+  }
+
+  void visit_store(Store& store) {
+    visit(store.answers);
+    if (store.replica_lag) visit(*store.replica_lag);
+    if (store.durable_after) visit(*store.durable_after);
   }
 
   void fill_arrivals(RecordedArrivals& recorded) {

@@ -27,6 +27,17 @@ std::vector<std::string> keys_of(const TomlValue* table) {
   return keys;
 }
 
+// The names of those tables that have a table of that key.
+std::vector<std::string> keys_with(const TomlValue* tables, std::string_view inner) {
+  std::vector<std::string> keys;
+  if (tables == nullptr) return keys;
+  for (const auto& [key, value] : tables->entries) {
+    const TomlValue* found = value.find(inner);
+    if (found != nullptr && found->kind == TomlValue::Kind::table) keys.push_back(key);
+  }
+  return keys;
+}
+
 // Which top-level table each line belongs to: that of the last header at or above it.
 void note_headers(const TomlValue& value, const std::string& top,
                   std::map<std::uint32_t, std::string>& owners) {
@@ -146,6 +157,10 @@ class ScenarioParser {
   Result<void> read_policies() {
     if (const auto own = parse_policy(dependency_lines(source_.text, own_), source_.path)) {
       scenario_.policy = *own;
+    } else if (policy_changed_) {
+      // What it leaves out may stand in the scenario it is based on: judged by the two together, and told
+      // with its lines only if they fail too.
+      faults_of_own_policy_ = own.error().message;
     } else {
       add_policy_faults(own.error().message);
       policy_is_faulty_ = true;
@@ -278,6 +293,8 @@ class ScenarioParser {
       scenario_.policy = *std::move(policy);
       return;
     }
+    policy_is_faulty_ = true;
+    if (faults_of_own_policy_) return add_policy_faults(*faults_of_own_policy_);
     std::string_view rest = policy.error().message;
     while (!rest.empty()) {  // The line is that of a text nobody has seen.
       const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -330,7 +347,11 @@ class ScenarioParser {
     read_head(top);
     ScenarioNames names{.dependencies = keys_of(top.table("dependency")),
                         .networks = keys_of(top.table("network")),
-                        .services = keys_of(top.table("service"))};
+                        .services = keys_of(top.table("service")),
+                        .clients = keys_of(top.table("client")),
+                        .with_store = keys_with(top.table("service"), "store"),
+                        .with_journal = keys_with(top.table("client"), "journal"),
+                        .policy = policy_is_faulty_ ? nullptr : &scenario_.policy};
     read_section(top, "network", [&](const std::string& name, TableReader& reader) {
       scenario_.networks.push_back(read_network(name, reader));
     });
@@ -386,6 +407,7 @@ class ScenarioParser {
   const TomlValue* rows_ = nullptr;
   bool policy_changed_ = false;
   bool policy_is_faulty_ = false;
+  std::optional<std::string> faults_of_own_policy_;
 };
 
 }  // namespace

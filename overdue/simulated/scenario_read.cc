@@ -1,4 +1,4 @@
-// Tables of a scenario, one function a kind: clients, links, networks, services, faults.
+// Tables of a scenario, one function a kind: clients, links, networks, services.
 #include "overdue/simulated/scenario_read.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,6 @@ constexpr std::uint64_t kInstancesMax = 10'000;
 constexpr std::uint64_t kReplicasMax = 1'000;
 constexpr std::uint64_t kConnectionsMax = 1'000'000;
 constexpr Duration kEveryMin = std::chrono::microseconds(1);  // Of what comes again and again.
-constexpr double kFactorMax = 1e6;
 constexpr double kTimesMax = 1e6;
 
 void read_changes(TableReader& reader, OpenArrivals& open) {
@@ -204,37 +203,6 @@ void read_lock_and_probe(TableReader& reader, Service& service) {
   }
 }
 
-void check_network_fault(TableReader& reader, const Fault& fault) {
-  reader.require("link", "link = \"NAME\", the dependency whose messages are meant");
-  if (fault.kind == FaultKind::loss) reader.require("probability", "probability = \"50%\"");
-  for (const std::string_view key : {"service", "replica", "factor", "crash_point"}) {
-    if (reader.has(key))
-      reader.fault(key, "does not go with what = \"partition\" or \"loss\", which are of a link");
-  }
-}
-
-void check_replica_fault(TableReader& reader, const Fault& fault) {
-  reader.require("service", "service = \"NAME\"");
-  for (const std::string_view key : {"link", "way"}) {
-    if (reader.has(key)) reader.fault(key, "goes with what = \"partition\" or \"loss\" alone");
-  }
-  if (fault.kind == FaultKind::slow) reader.require("factor", "factor = 5");
-  if (reader.has("factor") && fault.kind != FaultKind::slow && fault.kind != FaultKind::half_broken)
-    reader.fault("factor", "goes with what = \"slow\" or \"half_broken\"");
-  if (fault.crash_point) {
-    reader.require("probability", "probability = \"1%\", of each request");
-    reader.require("restart_after", "restart_after = \"2s\"");
-  }
-  for (const std::string_view key : {"crash_point", "restart_after"}) {
-    if (reader.has(key) && (fault.kind != FaultKind::crash || !fault.crash_point))
-      reader.fault(key, "goes with what = \"crash\" and a crash_point");
-  }
-  if (reader.has("probability") && !fault.crash_point)
-    reader.fault("probability",
-                 "goes with what = \"loss\" or a crash_point; for a fault that is there in some runs "
-                 "write drawn = \"50%\"");
-}
-
 }  // namespace
 
 void check_name(TableReader& reader, std::string_view key, const std::string& name,
@@ -269,6 +237,7 @@ Client read_client(const std::string& name, TableReader& reader, const ScenarioN
     check_name(reader, "ledger", *ledger, names.services, "service");
     client.ledger_at = *std::move(ledger);
   }
+  read_journal(reader, client, names);
   reader.done();
   return client;
 }
@@ -297,6 +266,7 @@ Link read_link(const std::string& name, TableReader& reader, const ScenarioNames
     link.pool = pool;
   }
   link.cancellation = reader.boolean("cancellation").value_or(false);
+  read_repeats(reader, link);
   reader.done();
   return link;
 }
@@ -349,47 +319,12 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   service.cancel_checks = reader.duration("cancel_checks");
   read_pauses(reader, service);
   read_lock_and_probe(reader, service);
+  read_store(reader, service);
   reader.done();
   // Workers that were written wrongly are not unlimited.
   if (!service.workers && reader.has("queue") && reader.faults().size() == faults_before)
     reader.fault("queue", "is never used with unlimited workers: set workers");
   return service;
-}
-
-Fault read_fault(const std::string& name, TableReader& reader, const ScenarioNames& names) {
-  Fault fault{.name = name, .line = reader.line()};
-  const std::vector<std::string> kinds = {"slow",        "pause",     "crash", "dead",
-                                          "half_broken", "partition", "loss"};
-  reader.require("what", fmt::format("what = \"...\", one of {}", fmt::join(kinds, ", ")));
-  const auto kind = reader.word("what", kinds);
-  if (kind) fault.kind = static_cast<FaultKind>(*kind);
-  if (auto service = reader.text("service")) {
-    check_name(reader, "service", *service, names.services, "service");
-    fault.service = *std::move(service);
-  }
-  fault.replica = reader.text("replica");
-  if (auto link = reader.text("link")) {
-    check_name(reader, "link", *link, names.dependencies, "dependency");
-    fault.link = *std::move(link);
-  }
-  if (const auto way = reader.word("way", {"request", "reply"})) fault.way = static_cast<Way>(*way);
-  fault.at = reader.duration_or_zero("at").value_or(Duration{});
-  fault.lasts = reader.duration("for");
-  fault.factor = reader.number("factor", 1e-6, kFactorMax).value_or(1);
-  fault.probability = reader.rate("probability").value_or(Probability{});
-  if (const auto point = reader.word("crash_point", {"before_effect", "after_effect", "after_reply"}))
-    fault.crash_point = static_cast<CrashPoint>(*point);
-  fault.restart_after = reader.duration("restart_after").value_or(Duration{});
-  fault.drawn = reader.rate("drawn");
-  fault.at_latest = reader.duration_or_zero("at_latest").value_or(fault.at);
-  if (fault.at_latest < fault.at) reader.fault("at_latest", "must not be before at");
-  if (reader.has("at_latest") && !fault.drawn) fault.drawn = Probability{1.0};
-  if (kind) {
-    const bool of_a_link = fault.kind == FaultKind::partition || fault.kind == FaultKind::loss;
-    of_a_link ? check_network_fault(reader, fault) : check_replica_fault(reader, fault);
-  }
-  reader.done();
-  return fault;
 }
 
 }  // namespace overdue

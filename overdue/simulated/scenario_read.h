@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "overdue/policy/policy.h"
 #include "overdue/simulated/scenario.h"
 #include "overdue/simulated/table_reader.h"
 
@@ -17,6 +18,10 @@ struct ScenarioNames {
   std::vector<std::string> dependencies;
   std::vector<std::string> networks;
   std::vector<std::string> services;
+  std::vector<std::string> clients;
+  std::vector<std::string> with_store;    // Services.
+  std::vector<std::string> with_journal;  // Clients.
+  const Policy* policy = nullptr;         // None: it has faults, which are told.
 };
 
 // A fault where the text at `key` is none of `names`; `what` is what they are names of.
@@ -28,6 +33,10 @@ Link read_link(const std::string& name, TableReader& reader, const ScenarioNames
 Network read_network(const std::string& name, TableReader& reader);
 Service read_service(const std::string& name, TableReader& reader, const ScenarioNames& names);
 Fault read_fault(const std::string& name, TableReader& reader, const ScenarioNames& names);
+// What is said of writes: a service's `store`, a client's `journal` and a link's `repeats`.
+void read_store(TableReader& reader, Service& service);
+void read_journal(TableReader& reader, Client& client, const ScenarioNames& names);
+void read_repeats(TableReader& reader, Link& link);
 // All [[expect]] rows, their fields checked against those a run of `scenario` has.
 void read_expectations(const TomlValue& rows, Scenario& scenario, ScenarioFaults& faults);
 

@@ -61,6 +61,7 @@ std::optional<double> parse_per_second(std::string_view text) {
 }
 
 std::string TableReader::path_of(std::string_view key) const {
+  if (key.empty()) return path_;
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
@@ -74,7 +75,7 @@ bool TableReader::has(std::string_view key) { return ask(key) != nullptr; }
 const TomlValue* TableReader::any(std::string_view key) { return ask(key); }
 
 void TableReader::fault(std::string_view key, std::string_view what) {
-  const TomlValue* value = ask(key);
+  const TomlValue* value = key.empty() ? nullptr : ask(key);
   faults_.add(value == nullptr ? table_.line : value->line, path_of(key), what);
 }
 
