@@ -52,6 +52,7 @@ std::vector<ExpectationResult> judge(const Scenario& scenario, const RunResult& 
         .text = text_of(expectation), .held = false, .value = {}, .shown = "none", .why = expectation.why};
     if (field != fields.end()) {
       one.value = field->value;
+      one.unit = field->unit;
       one.shown = shown_value(*field);
       const bool never = !field->value && field->missing_is_never;
       if (field->value || never)
@@ -64,7 +65,13 @@ std::vector<ExpectationResult> judge(const Scenario& scenario, const RunResult& 
 
 RunResult empty_result_of(const Scenario& scenario) {
   RunResult result;
-  for (const Client& client : scenario.clients) result.clients.push_back({.name = client.name});
+  for (const Client& client : scenario.clients) {
+    ClientResult& row = result.clients.emplace_back();
+    row.name = client.name;
+    if (!client.journal) continue;
+    row.writes.emplace();
+    result.writes.emplace();
+  }
   for (const Link& link : scenario.links) result.links.push_back({.name = link.name});
   for (const Service& service : scenario.services) {
     result.services.push_back({.name = service.name});

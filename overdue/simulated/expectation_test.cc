@@ -77,6 +77,57 @@ TEST(ResultFields, DispersionIsOneForEqualSpreadAndLargeForBursts) {
               106.6666667 / 6.6666667, 1e-6);
 }
 
+TEST(ResultFields, WritesAndFindingsAreFieldsWhereAClientHasAJournal) {
+  RunResult result = hand_made(5);
+  WriteCounts writes{.intents = 40,
+                     .applied = 20,
+                     .not_applied = 10,
+                     .needs_person = 8,
+                     .open = 2,
+                     .unknown_at_deadline = 16,
+                     .resolved_later = 12};
+  writes.by_proof[static_cast<std::size_t>(Proof::fenced)] = 7;
+  result.writes = writes;
+  result.checker.found = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  result.clients.push_back({.name = "shop"});
+  result.clients[0].writes = writes;
+  result.clients[0].checker.found[0] = 11;
+  result.clients.push_back({.name = "reader"});
+  const auto fields = fields_of(result);
+  const std::pair<std::string_view, double> expected[] = {{"writes.intents", 40},
+                                                          {"writes.applied", 20},
+                                                          {"writes.not_applied", 10},
+                                                          {"writes.needs_person", 8},
+                                                          {"writes.open", 2},
+                                                          {"writes.unknown_at_deadline", 16},
+                                                          {"writes.resolved_later", 12},
+                                                          {"writes.needs_person_share", 0.2},
+                                                          {"writes.open_share", 0.05},
+                                                          {"writes.resolved_later_share", 0.75},
+                                                          {"writes.by_proof.fenced", 7},
+                                                          {"writes.by_proof.reply", 0},
+                                                          {"checker.duplicates", 1},
+                                                          {"checker.lost", 2},
+                                                          {"checker.guesses", 3},
+                                                          {"checker.reversals", 4},
+                                                          {"checker.unfaithful", 5},
+                                                          {"checker.leaks", 6},
+                                                          {"checker.changed", 7},
+                                                          {"checker.unpersisted", 8},
+                                                          {"checker.unresolved", 9},
+                                                          {"checker.findings", 45},
+                                                          {"clients.shop.writes.applied", 20},
+                                                          {"clients.shop.checker.findings", 11}};
+  for (const auto& [name, value] : expected) EXPECT_EQ(value_of(fields, name), value) << name;
+  const auto none = [](const std::vector<ResultField>& list, std::string_view part) {
+    return std::ranges::none_of(
+        list, [&](const ResultField& field) { return field.name.find(part) != std::string::npos; });
+  };
+  EXPECT_TRUE(none(fields, "by_proof.none"));
+  EXPECT_TRUE(none(fields, "clients.reader.writes"));
+  EXPECT_TRUE(none(fields_of(hand_made(5)), "writes.") && none(fields_of(hand_made(5)), "checker."));
+}
+
 // Ten calls a second, this many of them answered; the fault ended at 2 s.
 RunResult answered_by_second(const std::vector<std::uint64_t>& answered) {
   RunResult result;

@@ -131,6 +131,8 @@ class ExpectationReader {
   std::string unknown_field(const std::string& name) const {
     if (const std::string nearest = nearest_name(name, names_); !nearest.empty())
       return fmt::format("= \"{}\" is none of a run's; did you mean \"{}\"?", name, nearest);
+    if (name.find("writes.") != std::string::npos || name.find("checker.") != std::string::npos)
+      return fmt::format("= \"{}\" is of clients with a journal: write a table [client.NAME.journal]", name);
     std::vector<std::string> groups;
     for (const std::string& known : names_) {
       const std::string group = known.substr(0, known.find('.'));

@@ -94,6 +94,32 @@ void add_ledger(FieldList& list, const std::string& prefix, const LedgerCounts& 
   }
 }
 
+void add_writes(FieldList& list, const std::string& prefix, const WriteCounts& writes) {
+  list.under(prefix + "writes.");
+  list.count("intents", writes.intents);
+  const std::pair<std::string_view, std::uint64_t> counts[] = {{"applied", writes.applied},
+                                                               {"not_applied", writes.not_applied},
+                                                               {"needs_person", writes.needs_person},
+                                                               {"open", writes.open}};
+  for (const auto& [name, value] : counts) {
+    list.count(name, value);
+    list.ratio(fmt::format("{}_share", name), value, writes.intents);
+  }
+  list.count("unknown_at_deadline", writes.unknown_at_deadline);
+  list.count("resolved_later", writes.resolved_later);
+  list.ratio("resolved_later_share", writes.resolved_later, writes.unknown_at_deadline);
+  list.under(prefix + "writes.by_proof.");
+  for (std::size_t proof = 1; proof < kProofNames.size(); ++proof)
+    list.count(kProofNames[proof], writes.by_proof[proof]);
+}
+
+void add_checker(FieldList& list, const std::string& prefix, const CheckCounts& checker) {
+  list.under(prefix + "checker.");
+  for (std::size_t kind = 0; kind < kFindingKindCount; ++kind)
+    list.count(kCheckNames[kind], checker.found[kind]);
+  list.count("findings", checker.all());
+}
+
 void add_latency(FieldList& list, const std::string& prefix, const std::vector<LatencyQuantile>& latency,
                  const std::optional<Duration>& mean) {
   list.under(prefix + "latency.");
@@ -211,6 +237,10 @@ std::vector<ResultField> fields_of(const RunResult& result) {
   list.seconds("recovery_s", recovery_seconds(result), true);
   add_calls(list, "", result.calls);
   add_ledger(list, "", result.ledger);
+  if (result.writes) {
+    add_writes(list, "", *result.writes);
+    add_checker(list, "", result.checker);
+  }
   list.under("load.");
   list.number("offered_per_s", result.offered_per_second);
   list.number("attempts_per_call", result.attempts_per_call);
@@ -221,6 +251,10 @@ std::vector<ResultField> fields_of(const RunResult& result) {
     const std::string prefix = fmt::format("clients.{}.", client.name);
     add_calls(list, prefix, client.calls);
     add_ledger(list, prefix, client.ledger);
+    if (client.writes) {
+      add_writes(list, prefix, *client.writes);
+      add_checker(list, prefix, client.checker);
+    }
     add_latency(list, prefix, client.latency, client.latency_mean);
   }
   for (const LinkResult& link : result.links) add_link(list, link);

@@ -10,8 +10,6 @@
 
 namespace overdue {
 
-enum class FieldUnit : std::uint8_t { count, share, milliseconds, seconds, number, flag };
-
 // One number of a run under the name an expectation uses for it: that of the JSON, with the names of clients,
 // links, services and replicas in the path ("replicas.d.timeout_rate", "clients.web.calls.answered").
 struct ResultField {
@@ -22,7 +20,8 @@ struct ResultField {
   bool missing_is_never = false;
 };
 
-// All of them but the timeline's. A result with the scenario's names and nothing else in it gives all names.
+// All of them but the timeline's; "writes." and "checker." only where there are writes. A result with the
+// scenario's names and nothing else in it (empty_result_of()) gives all names.
 std::vector<ResultField> fields_of(const RunResult& result);
 
 // Fields made of the timeline's rows from `from_s` up to `to_s` (by default all): sums, the longest queue,

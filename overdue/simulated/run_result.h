@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "overdue/base/attempt.h"
@@ -64,14 +66,32 @@ struct WriteCounts {
   std::uint64_t unknown_at_deadline = 0;  // Operations whose caller was told so, or died before it was told.
   std::uint64_t resolved_later = 0;       // Of those: applied or not applied by the end.
   std::array<std::uint64_t, kProofNames.size()> by_proof{};  // Of applied and not applied, by Proof.
+
+  void add(const WriteCounts& other) {
+    intents += other.intents;
+    applied += other.applied;
+    not_applied += other.not_applied;
+    needs_person += other.needs_person;
+    open += other.open;
+    unknown_at_deadline += other.unknown_at_deadline;
+    resolved_later += other.resolved_later;
+    for (std::size_t i = 0; i < by_proof.size(); ++i) by_proof[i] += other.by_proof[i];
+  }
 };
+
+// By FindingKind, in the plural, as fields and JSON call them.
+inline constexpr std::array<std::string_view, kFindingKindCount> kCheckNames = {
+    "duplicates", "lost",    "guesses",     "reversals", "unfaithful",
+    "leaks",      "changed", "unpersisted", "unresolved"};
 
 // What the checker found in the client's history and the server's ledger, of the same clients.
 struct CheckCounts {
-  std::array<std::uint64_t, kFindingKindCount> found{};  // By FindingKind; unresolved also what is open.
-  std::vector<std::string> first;                        // In words, at most five.
+  // Operations, by FindingKind, each once a kind; unresolved also what is open.
+  std::array<std::uint64_t, kFindingKindCount> found{};
+  std::vector<std::string> first;  // In words, at most five.
 
   std::uint64_t of(FindingKind kind) const { return found[static_cast<std::size_t>(kind)]; }
+  std::uint64_t all() const { return std::accumulate(found.begin(), found.end(), std::uint64_t{0}); }
 };
 
 struct ClientResult {
@@ -176,6 +196,8 @@ struct RunResult {
   std::optional<Duration> faults_end;  // When the last fault was over; none: there was none, or it never is.
 };
 
+enum class FieldUnit : std::uint8_t { count, share, milliseconds, seconds, number, flag };
+
 // What became of one [[expect]] row.
 struct ExpectationResult {
   std::string text;  // "timeline.goodput_share >= 95% from 16 s to 30 s".
@@ -183,6 +205,7 @@ struct ExpectationResult {
   std::optional<double> value;  // In the field's unit; none: there is none in this run.
   std::string shown;            // The value for people: "99.2 %", "12 ms", "never".
   std::string why;
+  FieldUnit unit = FieldUnit::count;
 };
 
 }  // namespace overdue

@@ -336,5 +336,43 @@ TEST(ScenarioOfWrites, EveryFaultIsToldAtOnceInTheOrderOfTheLines) {
                   StartsWith("folder/writes.toml:64: fault.over.what = \"takover\"")));
 }
 
+TEST(ScenarioOfWrites, ExpectationsOfWritesNeedAClientWithAJournal) {
+  const std::string expects = std::string(kWrites) +
+                              "[[expect]]\nfield = \"checker.findings\"\nis = \"== 0\"\n[[expect]]\nfield = "
+                              "\"clients.shop.writes.by_proof.fenced\"\nis = \"> 3\"\n";
+  const auto scenario = parsed(expects);
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_EQ(scenario->expectations.size(), 2U);
+  const auto misspelt = parsed(replaced(expects, "checker.findings", "checker.duplicate"));
+  ASSERT_FALSE(misspelt);
+  EXPECT_THAT(misspelt.error().message, HasSubstr("did you mean \"checker.duplicates\"?"));
+  const auto reader =
+      parsed(replaced(expects, "clients.shop.writes.by_proof", "clients.reader.writes.by_proof"));
+  ASSERT_FALSE(reader);
+  const std::string without = R"(duration = "1s"
+[client.c]
+calls = "a"
+rate = "1/s"
+[dependency.a]
+[service.a]
+time = "1ms"
+[[expect]]
+field = "checker.findings"
+is = "== 0"
+)";
+  const auto none = parsed(without);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message,
+              HasSubstr(":9: expect.1.field = \"checker.findings\" is of clients with a journal"));
+}
+
+TEST(ScenarioOfWrites, WhatIsKeptOfWritesUntilTheEndHasABound) {
+  EXPECT_EQ(fault_of_set("client.shop.rate", "33000/s"), "no fault");  // 990,000 of them in 30 s.
+  EXPECT_THAT(fault_of_set("client.shop.rate", "34000/s"),
+              AllOf(HasSubstr("client.shop.rate makes 1e+06 writes with a journal in the run, and 1e+06 are"),
+                    HasSubstr("write a lower rate, or a shorter duration")));
+  EXPECT_EQ(fault_of_set("client.reader.rate", "34000/s"), "no fault") << "reads leave nothing behind";
+}
+
 }  // namespace
 }  // namespace overdue

@@ -13,6 +13,8 @@ namespace {
 constexpr double kCallsMax = 1e9;   // Many minutes, and what waits is kept in memory.
 constexpr double kEventsMax = 1e8;  // Of one probe, pause or burst.
 constexpr double kMeasuredNs = 1e6;
+// History and ledger of a write with a journal are kept until the end, about 2 KB: 2 GB.
+constexpr double kWritesMax = 1e6;
 
 double nanoseconds(Duration value) { return static_cast<double>(value.count()); }
 
@@ -81,6 +83,34 @@ double closed_calls(const Scenario& scenario, const Client& client, const Closed
   return std::min(closed.users * window / cycle, answers);
 }
 
+// Expected of it in the run.
+double calls_of(const Scenario& scenario, const Client& client) {
+  const double from = nanoseconds(client.from);
+  const double to = nanoseconds(std::min(client.to.value_or(scenario.duration), scenario.duration));
+  if (const auto* open = std::get_if<OpenArrivals>(&client.arrivals)) return open_calls(*open, from, to);
+  if (const auto* closed = std::get_if<ClosedArrivals>(&client.arrivals))
+    return closed_calls(scenario, client, *closed, std::max(0.0, to - from));
+  return 0;
+}
+
+// Adds `calls` to the sum; the client that takes it above `most` is at fault, and told so once.
+void check_sum(const Client& client, double calls, double& sum, double most, std::string_view what,
+               ScenarioFaults& faults) {
+  const bool open = std::holds_alternative<OpenArrivals>(client.arrivals);
+  const bool before = sum > most;
+  sum += calls;
+  if (before || !(sum > most)) return;
+  if (std::isinf(sum)) {
+    faults.add(client.line, fmt::format("client.{}.users", client.name),
+               "call without end: neither a think nor a service time nor a delay takes any time");
+    return;
+  }
+  faults.add(
+      client.line, fmt::format("client.{}.{}", client.name, open ? "rate" : "users"),
+      fmt::format("makes {:.2g} {} in the run, and {:.0e} are the most: write {}, or a shorter duration", sum,
+                  what, most, open ? "a lower rate" : "fewer users, or a longer think"));
+}
+
 void check_often(ScenarioFaults& faults, const std::string& key, Duration every, const Scenario& scenario,
                  std::size_t times = 1) {
   const double count = nanoseconds(scenario.until) / nanoseconds(every) * static_cast<double>(times);
@@ -95,27 +125,12 @@ void check_often(ScenarioFaults& faults, const std::string& key, Duration every,
 
 void check_size(const Scenario& scenario, ScenarioFaults& faults) {
   double all = 0;
+  double journalled = 0;
   for (const Client& client : scenario.clients) {
-    const double from = nanoseconds(client.from);
-    const double to = nanoseconds(std::min(client.to.value_or(scenario.duration), scenario.duration));
-    double calls = 0;
-    const bool open = std::holds_alternative<OpenArrivals>(client.arrivals);
-    if (open)
-      calls = open_calls(std::get<OpenArrivals>(client.arrivals), from, to);
-    else if (const auto* closed = std::get_if<ClosedArrivals>(&client.arrivals))
-      calls = closed_calls(scenario, client, *closed, std::max(0.0, to - from));
-    const bool before = all > kCallsMax;
-    all += calls;
-    if (before || !(all > kCallsMax)) continue;
-    if (std::isinf(all)) {
-      faults.add(client.line, fmt::format("client.{}.users", client.name),
-                 "call without end: neither a think nor a service time nor a delay takes any time");
-      continue;
-    }
-    faults.add(
-        client.line, fmt::format("client.{}.{}", client.name, open ? "rate" : "users"),
-        fmt::format("makes {:.2g} calls in the run, and {:.0e} are the most: write {}, or a shorter duration",
-                    all, kCallsMax, open ? "a lower rate" : "fewer users, or a longer think"));
+    const double calls = calls_of(scenario, client);
+    check_sum(client, calls, all, kCallsMax, "calls", faults);
+    if (client.journal && !(all > kCallsMax))
+      check_sum(client, calls, journalled, kWritesMax, "writes with a journal", faults);
   }
   for (const Service& service : scenario.services) {
     if (service.probe)
