@@ -44,6 +44,7 @@ struct SimulateFlags {
   std::optional<std::string> tip;
   std::optional<std::string> threads;
   bool json = false;
+  bool summary = false;
 };
 
 constexpr std::string_view kExamples = R"(
@@ -54,6 +55,7 @@ Examples:
   overdue simulate scenarios/overload-loop.toml --seeds 1..200
   overdue simulate scenarios/overload-loop.toml --tip fault.slowness.for=500ms..1s
   overdue simulate scenarios --json
+  overdue simulate scenarios/unknown --seeds 1..1000 --summary
 
 A FOLDER runs every *.toml in it. Pages: docs/simulate.md, docs/formats/scenario.md, docs/scenarios.md.
 Exit status: 0 every expectation held (--tip: it was found), 1 one did not, or Ctrl-C stopped it, 2 bad usage or input.)";
@@ -110,6 +112,10 @@ Result<void> check_together(const SimulateFlags& flags, bool folder) {
   if (flags.tip && flags.seed)
     return both("--tip", "--seed", "it tries many seeds; write --seeds FIRST..LAST");
   if (flags.tip && folder) return both("--tip", "a folder", "it is of one scenario");
+  if (flags.summary && flags.json) return both("--summary", "--json", "JSON has everything");
+  if (flags.summary && (flags.tip || !(flags.seeds || folder)))
+    return fail(ErrorCode::invalid_argument,
+                "--summary is of many runs: write --seeds FIRST..LAST, or a folder");
   return {};
 }
 
@@ -210,7 +216,35 @@ Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
   return std::ranges::all_of(report.expectations, &ExpectationResult::held) ? exit_done : exit_check_failed;
 }
 
+Result<SeedRange> seeds_of(const Request& request, const Scenario& scenario, const std::string& path) {
+  if (request.seeds) return *request.seeds;
+  if (request.seed) return SeedRange{*request.seed, *request.seed};
+  if (scenario.seed) return SeedRange{*scenario.seed, *scenario.seed};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{}: says no seed: add `seed = 1` to it, or --seeds 1..200", path));
+}
+
+// Before an hour of the first ones is spent: the faults of all of them.
+Result<void> check_all(const SimulateFlags& flags, const Request& request) {
+  if (request.paths.size() < 2) return {};
+  std::optional<Error> error;
+  for (const std::string& path : request.paths) {
+    const auto scenario = load_scenario({path, flags.sets, flags.policy});
+    std::optional<Error> of_this;
+    if (!scenario)
+      of_this = scenario.error();
+    else if (const auto seeds = seeds_of(request, *scenario, path); !seeds)
+      of_this = seeds.error();
+    if (!of_this) continue;
+    if (error && error->message.find(of_this->message) != std::string::npos) continue;  // --set, of each.
+    error = error ? Error{error->code, error->message + "\n" + of_this->message} : of_this;
+  }
+  if (error) return std::unexpected(*error);
+  return {};
+}
+
 Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
+  if (const auto fine = check_all(flags, request); !fine) return std::unexpected(fine.error());
   std::vector<SeedsReport> reports;
   RunProgress progress;
   bool incomplete = false;
@@ -218,14 +252,11 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
     const ScenarioChoice choice{path, flags.sets, flags.policy};
     const auto scenario = load_scenario(choice);
     if (!scenario) return std::unexpected(scenario.error());
-    std::optional<SeedRange> seeds = request.seeds;
-    if (!seeds && request.seed) seeds = SeedRange{*request.seed, *request.seed};
-    if (!seeds && scenario->seed) seeds = SeedRange{*scenario->seed, *scenario->seed};
-    if (!seeds)
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("{}: says no seed: add `seed = 1` to it, or --seeds 1..200", path));
+    const auto seeds = seeds_of(request, *scenario, path);
+    if (!seeds) return std::unexpected(seeds.error());
     progress.done = progress.failed = progress.total = 0;
-    const RunWatch watch(progress, scenario->name);
+    const std::string where = fmt::format(" ({} of {})", reports.size() + 1, request.paths.size());
+    const RunWatch watch(progress, scenario->name + (request.folder ? where : ""));
     SeedsReport report = run_seeds(*scenario, *seeds, request.threads, progress);
     if (!report.failed_seeds.empty())
       report.reproduce = command_for_seed(choice, report.failed_seeds.front());
@@ -235,7 +266,9 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
   }
   incomplete = incomplete || reports.size() < request.paths.size();
   const TextStyle style{.colours = colours_wanted(), .width = terminal_width()};
-  std::string text = flags.json ? simulations_json(reports, incomplete) : simulations_text(reports, style);
+  const Detail detail = flags.summary ? Detail::summary : Detail::all;
+  std::string text =
+      flags.json ? simulations_json(reports, incomplete) : simulations_text(reports, style, detail);
   if (!flags.json && reports.size() < request.paths.size())
     text += fmt::format("stopped: {} of {} scenarios were run\n", reports.size(), request.paths.size());
   if (const auto printed = print(text); !printed) return std::unexpected(printed.error());
@@ -311,6 +344,7 @@ void add_simulate(CLI::App& app, int& status) {
          "Where between the two the expectations start to fail (seeds 1..20)");
   option("--threads", flags->threads, "N", "For many seeds; figures do not depend on it");
   command->add_flag("--json", flags->json, "Schema overdue.simulation/1; of many runs overdue.simulations/1");
+  command->add_flag("--summary", flags->summary, "Of many runs: a line a scenario, and the sums alone");
   command->footer(std::string(kExamples));
   command->callback([flags, &status] { status = finish(simulate(*flags)); });
 }

@@ -1,114 +1,87 @@
 #include "overdue/cli/simulate_seeds.h"
 
 #include <algorithm>
-#include <limits>
+#include <mutex>
 #include <new>
-#include <optional>
 #include <thread>
 #include <vector>
 
-#include "overdue/latency/bounds.h"
+#include "overdue/cli/seed_tally.h"
 #include "overdue/simulated/expectation.h"
 #include "overdue/simulated/run.h"
 
 namespace overdue {
 namespace {
 
-constexpr double kNormal95 = 1.959963984540054;
+// The seeds of a range, taken one by one by several threads.
+class SeedRunner {
+ public:
+  SeedRunner(const Scenario& scenario, SeedRange seeds, RunProgress& progress)
+      : scenario_(scenario),
+        seeds_(seeds),
+        count_(seeds.last - seeds.first + 1),
+        progress_(progress),
+        all_(scenario) {
+    progress_.total += count_;
+  }
 
-using Judged = std::vector<ExpectationResult>;
+  SeedsReport run_on(unsigned threads) {
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < std::min<std::uint64_t>(threads, count_); ++i)
+      helpers.emplace_back([this] { work(); });
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    if (out_of_memory_) throw std::bad_alloc();
+    return all_.report();
+  }
 
-bool all_held(const Judged& judged) { return std::ranges::all_of(judged, &ExpectationResult::held); }
-
-std::vector<std::optional<Judged>> judge_all(const Scenario& scenario, SeedRange seeds, unsigned threads,
-                                             RunProgress& progress) {
-  const std::uint64_t count = seeds.last - seeds.first + 1;
-  std::vector<std::optional<Judged>> results(count);
-  progress.total += count;
-  std::atomic<std::uint64_t> next{0};
-  std::atomic<bool> out_of_memory{false};
-  const auto run_some = [&] {
-    for (;;) {
-      const std::uint64_t index = next++;
-      if (index >= count || progress.stop) return;
-      RunOptions options;
-      options.seed = seeds.first + index;
-      options.stop = &progress.stop;
-      const RunResult result = run(scenario, options);
-      if (result.interrupted) return;
-      Judged judged = judge(scenario, result);
-      if (!all_held(judged)) ++progress.failed;
-      ++progress.done;
-      results[index] = std::move(judged);
-    }
-  };
-  const auto work = [&] {
+ private:
+  void work() {
     try {
-      run_some();
+      SeedTally tally(scenario_);
+      run_some(tally);
+      const std::scoped_lock lock(merging_);
+      all_.merge(std::move(tally));
     } catch (const std::bad_alloc&) {  // Out of a thread it would end the process.
-      out_of_memory = true;
-      progress.stop = true;
+      out_of_memory_ = true;
+      progress_.stop = true;
     }
-  };
-  std::vector<std::thread> helpers;
-  for (unsigned i = 1; i < std::min<std::uint64_t>(threads, count); ++i) helpers.emplace_back(work);
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  if (out_of_memory) throw std::bad_alloc();
-  return results;
-}
+  }
 
-// Least, median and most of what one expectation's field came to.
-SeedsReport::Row row_of(std::size_t index, const std::vector<std::optional<Judged>>& results) {
-  SeedsReport::Row row;
-  std::vector<std::pair<double, const ExpectationResult*>> values;
-  for (const auto& judged : results) {
-    if (!judged) continue;
-    const ExpectationResult& one = (*judged)[index];
-    row.text = one.text;
-    row.held += one.held ? 1 : 0;
-    if (one.value || one.shown == "never")
-      values.emplace_back(one.value.value_or(std::numeric_limits<double>::infinity()), &one);
+  void run_some(SeedTally& tally) {
+    for (;;) {
+      const std::uint64_t index = next_++;
+      if (index >= count_ || progress_.stop) return;
+      RunOptions options;
+      options.seed = seeds_.first + index;
+      options.stop = &progress_.stop;
+      const RunResult result = run(scenario_, options);
+      if (result.interrupted) return;
+      const std::vector<ExpectationResult> judged = judge(scenario_, result);
+      if (!std::ranges::all_of(judged, &ExpectationResult::held)) ++progress_.failed;
+      ++progress_.done;
+      tally.add(options.seed, result, judged);
+    }
   }
-  std::ranges::stable_sort(values, {}, &std::pair<double, const ExpectationResult*>::first);
-  if (values.empty()) {
-    row.low_shown = row.median_shown = row.high_shown = "none";
-    return row;
-  }
-  const ExpectationResult& low = *values.front().second;
-  const ExpectationResult& median = *values[(values.size() - 1) / 2].second;
-  const ExpectationResult& high = *values.back().second;
-  row.low_shown = low.shown;
-  row.median_shown = median.shown;
-  row.high_shown = high.shown;
-  row.low = low.value;
-  row.median = median.value;
-  row.high = high.value;
-  return row;
-}
+
+  const Scenario& scenario_;
+  SeedRange seeds_;
+  std::uint64_t count_;
+  RunProgress& progress_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<bool> out_of_memory_{false};
+  std::mutex merging_;
+  SeedTally all_;
+};
 
 }  // namespace
 
 SeedsReport run_seeds(const Scenario& scenario, SeedRange seeds, unsigned threads, RunProgress& progress) {
-  const auto results = judge_all(scenario, seeds, threads, progress);
-  SeedsReport report{
-      .scenario = scenario.name, .about = scenario.about, .seed_first = seeds.first, .seed_last = seeds.last};
-  for (std::uint64_t index = 0; index < results.size(); ++index) {
-    if (!results[index]) continue;
-    ++report.runs;
-    if (all_held(*results[index]))
-      ++report.held;
-    else
-      report.failed_seeds.push_back(seeds.first + index);
-  }
-  const RateInterval interval =
-      wilson_interval(static_cast<double>(report.held), static_cast<double>(report.runs), kNormal95);
-  report.wilson_low = interval.low;
-  report.wilson_high = interval.high;
-  if (report.runs > 0) {
-    for (std::size_t index = 0; index < scenario.expectations.size(); ++index)
-      report.expectations.push_back(row_of(index, results));
-  }
+  SeedsReport report = SeedRunner(scenario, seeds, progress).run_on(threads);
+  report.scenario = scenario.name;
+  report.about = scenario.about;
+  report.seed_first = seeds.first;
+  report.seed_last = seeds.last;
   return report;
 }
 

@@ -42,6 +42,32 @@ Json ledger_json(const LedgerCounts& ledger) {
           {"executions_per_intent", per_intent}};
 }
 
+Json writes_json(const std::optional<WriteCounts>& writes) {
+  if (!writes) return nullptr;
+  Json proofs;
+  for (std::size_t proof = 1; proof < kProofNames.size(); ++proof)
+    proofs[kProofNames[proof]] = writes->by_proof[proof];
+  return {{"intents", writes->intents},
+          {"applied", writes->applied},
+          {"not_applied", writes->not_applied},
+          {"unknown_at_deadline", writes->unknown_at_deadline},
+          {"resolved_later", writes->resolved_later},
+          {"needs_person", writes->needs_person},
+          {"open", writes->open},
+          {"by_proof", proofs}};
+}
+
+Json checker_json(const std::optional<WriteCounts>& writes, const CheckCounts& checker) {
+  if (!writes) return nullptr;
+  using enum FindingKind;
+  Json found;
+  for (const FindingKind kind : {duplicate, loss, guess, reversal, unresolved, unfaithful_reply, leaked_key,
+                                 changed_request, unpersisted})
+    found[kCheckNames[static_cast<std::size_t>(kind)]] = checker.of(kind);
+  found["first"] = checker.first;
+  return found;
+}
+
 Json latency_json(const std::vector<LatencyQuantile>& latency) {
   Json list = Json::array();
   for (const LatencyQuantile& one : latency) {
@@ -58,6 +84,8 @@ Json clients_json(const RunResult& run) {
     list.push_back({{"name", client.name},
                     {"calls", calls_json(client.calls)},
                     {"ledger", ledger_json(client.ledger)},
+                    {"writes", writes_json(client.writes)},
+                    {"checker", checker_json(client.writes, client.checker)},
                     {"latency_mean_ms", milliseconds(client.latency_mean)},
                     {"latency", latency_json(client.latency)}});
   }
@@ -170,6 +198,8 @@ std::string simulation_json(const SimulationReport& report) {
                   {"interrupted", run.interrupted},
                   {"calls", calls_json(run.calls)},
                   {"ledger", ledger_json(run.ledger)},
+                  {"writes", writes_json(run.writes)},
+                  {"checker", checker_json(run.writes, run.checker)},
                   {"load",
                    {{"offered_per_s", run.offered_per_second},
                     {"attempts_per_call", run.attempts_per_call},
@@ -203,12 +233,22 @@ std::string simulations_json(const std::vector<SeedsReport>& reports, bool inter
                 {"seed_last", report.seed_last},
                 {"held", report.held},
                 {"wilson", {report.wilson_low, report.wilson_high}},
+                {"failed", report.runs - report.held},
                 {"failed_seeds", report.failed_seeds},
                 {"reproduce", report.reproduce.empty() ? Json(nullptr) : Json(report.reproduce)},
-                {"expectations", expectations}};
+                {"expectations", expectations},
+                {"writes", writes_json(report.writes)},
+                {"checker", checker_json(report.writes, report.checker)}};
     runs.push_back(std::move(one));
   }
-  return as_text({{"schema", "overdue.simulations/1"}, {"interrupted", interrupted}, {"runs", runs}});
+  const SeedsReport sum = sum_of(reports);
+  return as_text({{"schema", "overdue.simulations/1"},
+                  {"interrupted", interrupted},
+                  {"seeds", sum.runs},
+                  {"held", sum.held},
+                  {"writes", writes_json(sum.writes)},
+                  {"checker", checker_json(sum.writes, sum.checker)},
+                  {"runs", runs}});
 }
 
 }  // namespace overdue

@@ -28,7 +28,7 @@ struct SeedsReport {
   std::uint64_t held = 0;  // Runs in which every expectation held.
   double wilson_low = 0;   // 95 % interval of the share of seeds on which everything holds.
   double wilson_high = 1;
-  std::vector<std::uint64_t> failed_seeds;  // Ascending.
+  std::vector<std::uint64_t> failed_seeds;  // Ascending, the first so many: there were runs - held.
   std::string reproduce;                    // Command of the first failed seed; empty: none failed.
   struct Row {
     std::string text;
@@ -38,6 +38,9 @@ struct SeedsReport {
     std::optional<double> low, median, high;
   };
   std::vector<Row> expectations;
+  // Over all runs. None: no client has a journal.
+  std::optional<WriteCounts> writes;
+  CheckCounts checker;  // `first` says of which seed.
 };
 
 // Schema "overdue.simulation/1", docs/formats/simulation.md.
@@ -47,7 +50,15 @@ std::string simulations_json(const std::vector<SeedsReport>& reports, bool inter
 
 // For people: what callers saw, what really happened, load and waste, replicas, a row a second, expectations.
 std::string simulation_text(const SimulationReport& report, const TextStyle& style);
-std::string simulations_text(const std::vector<SeedsReport>& reports, const TextStyle& style);
+enum class Detail : std::uint8_t {
+  all,      // Over which values expectations ranged: of every one, or of several scenarios those that failed.
+  summary,  // A line a scenario, with its failed seeds, and the sums.
+};
+std::string simulations_text(const std::vector<SeedsReport>& reports, const TextStyle& style,
+                             Detail detail = Detail::all);
+
+// The writes and findings of all of them.
+SeedsReport sum_of(const std::vector<SeedsReport>& reports);
 
 // How replicas are called where several services have some: "orders.a".
 std::string replica_name(const RunResult& run, const ReplicaResult& replica);

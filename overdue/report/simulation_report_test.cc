@@ -142,6 +142,79 @@ TEST(SimulationText, ANameFromAFileReachesNoTerminalRaw) {
   EXPECT_THAT(text, Not(HasSubstr("\x07")));
 }
 
+SimulationReport with_writes() {
+  SimulationReport report = hand_made();
+  WriteCounts writes{.intents = 1000,
+                     .applied = 950,
+                     .not_applied = 30,
+                     .needs_person = 15,
+                     .open = 5,
+                     .unknown_at_deadline = 60,
+                     .resolved_later = 45};
+  writes.by_proof[static_cast<std::size_t>(Proof::reply)] = 940;
+  writes.by_proof[static_cast<std::size_t>(Proof::status_applied)] = 40;
+  report.run.writes = writes;
+  report.run.clients[0].writes = writes;
+  return report;
+}
+
+void find(CheckCounts& checker, FindingKind kind, std::uint64_t count) {
+  checker.found[static_cast<std::size_t>(kind)] = count;
+}
+
+TEST(SimulationJson, SaysWhatBecameOfWritesAndWhatTheCheckerFound) {
+  SimulationReport report = with_writes();
+  find(report.run.checker, FindingKind::loss, 2);
+  find(report.run.checker, FindingKind::unresolved, 5);
+  report.run.checker.first = {"intent 7 is lost"};
+  const auto json = nlohmann::json::parse(simulation_json(report));
+  EXPECT_EQ(json["writes"]["intents"], 1000);
+  EXPECT_EQ(json["writes"]["applied"], 950);
+  EXPECT_EQ(json["writes"]["not_applied"], 30);
+  EXPECT_EQ(json["writes"]["needs_person"], 15);
+  EXPECT_EQ(json["writes"]["open"], 5);
+  EXPECT_EQ(json["writes"]["unknown_at_deadline"], 60);
+  EXPECT_EQ(json["writes"]["resolved_later"], 45);
+  EXPECT_EQ(json["writes"]["by_proof"]["reply"], 940);
+  EXPECT_EQ(json["writes"]["by_proof"]["status_applied"], 40);
+  EXPECT_EQ(json["writes"]["by_proof"].size(), kProofNames.size() - 1) << "all but none";
+  EXPECT_EQ(json["checker"]["duplicates"], 0);
+  EXPECT_EQ(json["checker"]["lost"], 2);
+  EXPECT_EQ(json["checker"]["unresolved"], 5);
+  EXPECT_EQ(json["checker"]["first"][0], "intent 7 is lost");
+  EXPECT_EQ(json["clients"][0]["writes"]["applied"], 950);
+  EXPECT_EQ(json["clients"][0]["checker"]["lost"], 0);
+}
+
+TEST(SimulationJson, HasNullWhereNoClientHasAJournal) {
+  const auto json = nlohmann::json::parse(simulation_json(hand_made()));
+  EXPECT_TRUE(json.at("writes").is_null());
+  EXPECT_TRUE(json.at("checker").is_null());
+  EXPECT_TRUE(json["clients"][0].at("writes").is_null());
+  EXPECT_TRUE(json["clients"][0].at("checker").is_null());
+}
+
+TEST(SimulationText, SaysWhatBecameOfWrites) {
+  const std::string text = simulation_text(with_writes(), {});
+  EXPECT_THAT(text, HasSubstr("a person must look           15  1.50 %"));
+  EXPECT_THAT(text, HasSubstr("of those resolved later      45  75.0 %"));
+  EXPECT_THAT(text, HasSubstr("  by proof: reply 940, status applied 40\n"));
+  EXPECT_THAT(text, HasSubstr("  checker: no duplicate, no loss, no guess\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(simulation_text(hand_made(), {}), Not(HasSubstr("checker")));
+}
+
+TEST(SimulationText, SaysWhatTheCheckerFoundInRedOnATerminalAndNoNameRaw) {
+  SimulationReport report = with_writes();
+  find(report.run.checker, FindingKind::duplicate, 1);
+  find(report.run.checker, FindingKind::guess, 3);
+  report.run.checker.first = {"a\x1b[2J twice"};
+  EXPECT_THAT(simulation_text(report, {}),
+              testing::AllOf(HasSubstr("  checker: 1 duplicate, 3 guesses\n    a"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(simulation_text(report, {.colours = true, .width = 80}),
+              HasSubstr("\x1b[31m1 duplicate, 3 guesses\x1b[0m"));
+}
+
 SeedsReport twenty_seeds() {
   SeedsReport report{
       .scenario = "load", .about = "", .seed_first = 1, .seed_last = 20, .runs = 20, .held = 18};
@@ -207,6 +280,63 @@ TEST(SimulationsReport, IsOneRowAScenarioInJson) {
   EXPECT_EQ(json["runs"][0]["held"], 18);
   EXPECT_EQ(json["runs"][0]["wilson"][1], 0.972);
   EXPECT_EQ(json["runs"][0]["failed_seeds"], nlohmann::json({3, 11}));
+  EXPECT_EQ(json["runs"][0]["failed"], 2);
+  EXPECT_EQ(json["seeds"], 40);
+  EXPECT_EQ(json["held"], 36);
+  EXPECT_TRUE(json["writes"].is_null());
+  EXPECT_TRUE(json["runs"][0]["checker"].is_null());
+}
+
+SeedsReport twenty_seeds_of_writes() {
+  SeedsReport report = twenty_seeds();
+  report.writes = *with_writes().run.writes;
+  find(report.checker, FindingKind::duplicate, 2);
+  report.checker.first = {"seed 3: one", "seed 3: two", "seed 11: three"};
+  return report;
+}
+
+TEST(SimulationsReport, SumsWritesAndFindings) {
+  const std::vector<SeedsReport> reports = {twenty_seeds_of_writes(), twenty_seeds(),
+                                            twenty_seeds_of_writes()};
+  const auto json = nlohmann::json::parse(simulations_json(reports, false));
+  EXPECT_EQ(json["writes"]["intents"], 2000);
+  EXPECT_EQ(json["writes"]["by_proof"]["reply"], 1880);
+  EXPECT_EQ(json["checker"]["duplicates"], 4);
+  EXPECT_EQ(json["checker"]["first"],
+            nlohmann::json({"load, seed 3: one", "load, seed 3: two", "load, seed 11: three",
+                            "load, seed 3: one", "load, seed 3: two"}));
+  EXPECT_EQ(json["runs"][0]["checker"]["duplicates"], 2);
+  EXPECT_TRUE(json["runs"][1]["writes"].is_null());
+  const std::string text = simulations_text(reports, {});
+  EXPECT_THAT(text,
+              HasSubstr("  writes: 1,000 intents, 950 applied, 30 not applied, 15 at a person, 5 open"));
+  EXPECT_THAT(text,
+              HasSubstr("\nall 3 scenarios: everything held in 54 of 60 runs\n  writes: 2,000 intents"));
+  EXPECT_THAT(text, HasSubstr("  checker: 4 duplicates\n    load, seed 3: one\n"));
+}
+
+TEST(SimulationsReport, OfOneScenarioTheSumIsItsOwn) {
+  const std::string text = simulations_text({twenty_seeds_of_writes()}, {});
+  EXPECT_THAT(text, HasSubstr("  checker: 2 duplicates\n    seed 3: one\n"));
+  EXPECT_THAT(text, Not(HasSubstr("all 1")));
+}
+
+TEST(SimulationsReport, ASummaryIsALineAScenarioAndTheSums) {
+  const std::string text = simulations_text({twenty_seeds_of_writes(), twenty_seeds()}, {}, Detail::summary);
+  EXPECT_THAT(text, Not(HasSubstr("over the seeds")));
+  EXPECT_THAT(text, HasSubstr("failed seeds: 3, 11\n"));
+  EXPECT_EQ(text.find("writes: 1,000"), text.rfind("writes: 1,000")) << "of the sum alone";
+  EXPECT_THAT(text,
+              HasSubstr("\nall 2 scenarios: everything held in 36 of 40 runs\n  writes: 1,000 intents"));
+}
+
+TEST(SimulationsReport, OfManyFailedSeedsSaysHowMany) {
+  SeedsReport report = twenty_seeds();
+  report.seed_last = report.runs = 10'000;
+  report.held = 8'000;
+  report.failed_seeds.clear();
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) report.failed_seeds.push_back(seed);
+  EXPECT_THAT(simulations_text({report}, {}), HasSubstr("19, 20, ... (2,000 in all)\n"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "overdue/base/quantity.h"
 #include "overdue/report/simulation_report.h"
 #include "overdue/report/text_table.h"
+#include "overdue/report/writes_text.h"
 
 namespace overdue {
 namespace {
@@ -53,6 +54,11 @@ class SimulationWriter {
       line(coloured("31", "Interrupted: this is what had happened by then, and no more."));
     write_callers();
     write_ledger();
+    if (run_.writes) {
+      heading("writes, which end by proof or at a person");
+      text_ += writes_table(*run_.writes);
+      text_ += checker_lines(run_.checker, style_);
+    }
     write_load();
     write_links();
     write_services();
@@ -263,7 +269,8 @@ std::string failed_seeds(const SeedsReport& report) {
   std::string seeds;
   for (std::size_t i = 0; i < std::min(report.failed_seeds.size(), kSeedsShown); ++i)
     seeds += fmt::format("{}{}", i == 0 ? "" : ", ", report.failed_seeds[i]);
-  if (report.failed_seeds.size() > kSeedsShown) seeds += ", ...";
+  const std::uint64_t failed = report.runs - report.held;
+  if (failed > kSeedsShown) seeds += fmt::format(", ... ({} in all)", format_count(failed));
   return fmt::format("  failed seeds: {}\n  to see the first: {}\n", seeds, printable(report.reproduce));
 }
 
@@ -273,8 +280,27 @@ std::string simulation_text(const SimulationReport& report, const TextStyle& sty
   return SimulationWriter(report, style).write();
 }
 
-std::string simulations_text(const std::vector<SeedsReport>& reports, const TextStyle& style) {
+SeedsReport sum_of(const std::vector<SeedsReport>& reports) {
+  SeedsReport sum;
+  for (const SeedsReport& report : reports) {
+    sum.runs += report.runs;
+    sum.held += report.held;
+    if (!report.writes) continue;
+    if (!sum.writes) sum.writes.emplace();
+    sum.writes->add(*report.writes);
+    for (std::size_t kind = 0; kind < kFindingKindCount; ++kind)
+      sum.checker.found[kind] += report.checker.found[kind];
+    for (const std::string& first : report.checker.first) {
+      if (sum.checker.first.size() < kFirstFindings)
+        sum.checker.first.push_back(fmt::format("{}, {}", report.scenario, first));
+    }
+  }
+  return sum;
+}
+
+std::string simulations_text(const std::vector<SeedsReport>& reports, const TextStyle& style, Detail detail) {
   std::string text;
+  std::size_t with_writes = 0;
   const auto coloured = [&](std::string_view code, std::string_view what) {
     return style.colours ? fmt::format("\x1b[{}m{}\x1b[0m", code, what) : std::string(what);
   };
@@ -291,9 +317,17 @@ std::string simulations_text(const std::vector<SeedsReport>& reports, const Text
     }
     if (report.runs < report.seed_last - report.seed_first + 1)
       text += "  stopped: the seeds that were finished by then, and no more\n";
-    text += expectation_rows(report, reports.size() > 1);
+    if (detail == Detail::all) text += expectation_rows(report, reports.size() > 1);
     text += failed_seeds(report);
+    if (!report.writes) continue;
+    ++with_writes;
+    if (detail == Detail::all) text += writes_line(*report.writes) + checker_lines(report.checker, style);
   }
+  if (with_writes < 2 && detail == Detail::all) return text;
+  const SeedsReport sum = sum_of(reports);
+  text += fmt::format("\nall {} scenarios: everything held in {} of {} runs\n", reports.size(),
+                      format_count(sum.held), format_count(sum.runs));
+  if (sum.writes) text += writes_line(*sum.writes) + checker_lines(sum.checker, style);
   return text;
 }
 
