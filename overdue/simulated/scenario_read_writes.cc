@@ -76,7 +76,6 @@ void check_wrong_store(TableReader& reader, const Store& store) {
   needs(StoreWrong::replica_says_primary, "replica_lag", "50ms");
   needs(StoreWrong::answers_before_durable, "durable_after", "20ms");
   needs(StoreWrong::large_reply_unrecorded, "large_replies", "1%");
-  needs(StoreWrong::expires_from_claim, "retention", "10m");
 }
 
 // The journal's tables against the policy of what the client calls.
