@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "overdue/cli/simulate_tip.h"
+#include "overdue/simulated/scenario_writes.h"
 #include "tests/command_line.h"
 #include "tests/run_command.h"
 
@@ -185,6 +187,90 @@ TEST(SimulateCommand, AFolderRunsEveryScenarioInIt) {
   EXPECT_EQ(runs[1]["seeds"], 1);
 }
 
+TEST(SimulateCommand, AFolderIsReadWholeBeforeAnythingOfItRuns) {
+  const ScratchFolder folder;
+  folder.file("a.toml", kCoin);
+  folder.file("b.toml", std::string(kCoin) + "what = 1\n");
+  folder.file("c.toml", std::string(kCoin) + "whit = 1\n");
+  const auto run = run_overdue("simulate --seeds 1..100000 " + folder.path(""));
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, AllOf(HasSubstr("b.toml:20: expect.1.what"), HasSubstr("c.toml:20: expect.1.whit")));
+  EXPECT_THAT(run.out, IsEmpty());
+}
+
+// One write in three ends unknown for its caller; keys and a journal end them all.
+constexpr std::string_view kConfirmed = R"(seed = 1
+duration = "2s"
+until = "60s"
+[client.shop]
+calls = "orders"
+kind = "keyed_write"
+rate = "20/s"
+[client.shop.journal]
+[dependency.orders]
+promise = "300ms"
+[dependency.orders.timeout]
+request = "100ms"
+[dependency.orders.write]
+on_unknown = ["retry"]
+key_header = "Idempotency-Key"
+last_send = "1h"
+[network.lan]
+delay = "1ms"
+reply = { loss = "30%" }
+[service.orders]
+time = "5ms"
+[service.orders.store]
+[[expect]]
+field = "checker.findings"
+is = "== 0"
+)";
+
+TEST(SimulateCommand, WritesEndConfirmedAndAWrongStoreIsFound) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("confirmed.toml", kConfirmed);
+  const auto run = run_overdue("simulate --json " + path);
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto writes = nlohmann::json::parse(run.out)["writes"];
+  EXPECT_GT(writes["unknown_at_deadline"], 0);
+  EXPECT_EQ(writes["resolved_later"], writes["unknown_at_deadline"]);
+  EXPECT_EQ(writes["applied"], writes["intents"]);
+  EXPECT_EQ(writes["by_proof"]["reply"], writes["intents"]);
+
+  const auto wrong = run_overdue("simulate --json --set service.orders.store.wrong=ignores_keys " + path);
+  EXPECT_EQ(wrong.status, 1);
+  const auto checker = nlohmann::json::parse(wrong.out)["checker"];
+  EXPECT_GT(checker["duplicates"], 0);
+  EXPECT_THAT(checker["first"], testing::SizeIs(testing::Ge(1)));
+}
+
+TEST(SimulateCommand, ThePageOfTheFormatNamesEveryWrongThereIsAndNoOther) {
+  const std::string page = text_of_file("docs/formats/scenario.md");
+  const auto names_under = [&](std::string_view head) {
+    std::vector<std::string> names;
+    std::size_t at = page.find(head);
+    EXPECT_NE(at, std::string::npos) << head;
+    for (at = page.find("\n| `", at); at != std::string::npos && page.compare(at, 4, "\n| `") == 0;
+         at = page.find('\n', at + 1))
+      names.push_back(page.substr(at + 4, page.find('`', at + 4) - at - 4));
+    return names;
+  };
+  EXPECT_THAT(names_under("| a store | |"), testing::ElementsAreArray(kStoreWrongNames));
+  EXPECT_THAT(names_under("| a client | |"), testing::ElementsAreArray(kClientWrongNames));
+}
+
+TEST(SimulateCommand, ASummaryOfAFolderIsALineEachAndTheSums) {
+  const ScratchFolder folder;
+  folder.file("a.toml", kConfirmed);
+  folder.file("b.toml", kConfirmed);
+  const auto run = run_overdue("simulate --summary --seeds 1..5 " + folder.path(""));
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, AllOf(StartsWith("held    a: on 5 of 5 seeds"),
+                             HasSubstr("\nall 2 scenarios: everything held in 10 of 10 runs\n  writes: "),
+                             HasSubstr("checker: no duplicate, no loss, no guess\n")));
+  EXPECT_THAT(run.out, Not(HasSubstr("over the seeds")));
+}
+
 TEST(SimulateCommand, TheTraceIsALineAnEventAndTheSameEveryTime) {
   const ScratchFolder folder;
   const std::string path = folder.file("coin.toml", kCoin);
@@ -260,6 +346,8 @@ TEST(SimulateCommand, SaysWhatIsWrongWithItsFlags) {
       {"--until 0s", "above zero"},
       {"--policy no_such_file", "no_such_file"},
       {"--trace no_such_folder/x", "cannot be written"},
+      {"--summary", "--summary is of many runs"},
+      {"--summary --seeds 1..2 --json", "JSON has everything"},
   };
   for (const auto& use : uses) {
     const auto run = run_overdue("simulate " + path + " " + use.flags);
