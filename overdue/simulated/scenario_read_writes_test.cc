@@ -106,14 +106,16 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
   return text.replace(at, what.size(), with);
 }
 
-std::string fault_of(std::string_view what, std::string_view with) {
-  const auto scenario = parsed(replaced(std::string(kWrites), what, with));
+std::string message_of(const Result<Scenario>& scenario) {
   return scenario ? "no fault" : scenario.error().message;
 }
 
+std::string fault_of(std::string_view what, std::string_view with) {
+  return message_of(parsed(replaced(std::string(kWrites), what, with)));
+}
+
 std::string fault_of_set(std::string key, std::string value) {
-  const auto scenario = parsed(std::string(kWrites), {{std::move(key), std::move(value)}});
-  return scenario ? "no fault" : scenario.error().message;
+  return message_of(parsed(std::string(kWrites), {{std::move(key), std::move(value)}}));
 }
 
 TEST(ScenarioOfWrites, SaysWhatItSays) {
@@ -284,20 +286,18 @@ TEST(ScenarioOfWrites, EachFaultHasItsLineAndSaysWhatWouldBeRight) {
 }
 
 TEST(ScenarioOfWrites, WhatAWrongNeedsIsTold) {
-  EXPECT_THAT(parsed(replaced(replaced(std::string(kWrites), "durable_after = \"20ms\"\n", ""),
-                              "fence_at_replica", "answers_before_durable"))
-                  .error()
-                  .message,
-              HasSubstr("nothing without durable_after: write durable_after = \"20ms\" too"));
-  EXPECT_THAT(parsed(replaced(replaced(std::string(kWrites), "large_replies = \"4%\"\n", ""),
-                              "fence_at_replica", "large_reply_unrecorded"))
-                  .error()
-                  .message,
-              HasSubstr("nothing without large_replies"));
-  EXPECT_THAT(parsed(std::string(kWrites), {{"service.orders.store.wrong", "replica_says_primary"},
-                                            {"service.orders.store.replica_lag", "none"}})
-                  .error()
-                  .message,
+  const struct {
+    std::string_view line, wrong, needs;
+  } cases[] = {
+      {"durable_after = \"20ms\"\n", "answers_before_durable", "durable_after = \"20ms\" too"},
+      {"large_replies = \"4%\"\n", "large_reply_unrecorded", "large_replies = \"1%\" too"},
+      {"replica_lag = { exponential = \"50ms\" }\n", "replica_says_primary", "replica_lag = \"50ms\" too"}};
+  for (const auto& one : cases) {
+    const std::string with = replaced(std::string(kWrites), "fence_at_replica", one.wrong);
+    EXPECT_EQ(message_of(parsed(with)), "no fault") << one.wrong;
+    EXPECT_THAT(message_of(parsed(replaced(with, one.line, ""))), HasSubstr(one.needs)) << one.wrong;
+  }
+  EXPECT_THAT(message_of(parsed(std::string(kWrites), {{"service.orders.store.replica_lag", "none"}})),
               HasSubstr("nothing without replica_lag"));
 }
 
@@ -306,7 +306,7 @@ TEST(ScenarioOfWrites, AJournalIsHeldAgainstThePolicyThatIsInForce) {
   std::string text = std::string(kWrites);
   const std::size_t at = text.find("[dependency.orders.write]");
   text.replace(at, text.find("[link.orders") - at, "");
-  EXPECT_THAT(parsed(text).error().message,
+  EXPECT_THAT(message_of(parsed(text)),
               HasSubstr(":9: client.shop.journal needs a table [dependency.orders.write]"));
   // A policy with faults of its own is told of those alone.
   const std::string broken = fault_of("last_send = \"1h\"", "last_sent = \"1h\"");
