@@ -294,7 +294,6 @@ class ScenarioParser {
       return;
     }
     policy_is_faulty_ = true;
-    if (faults_of_own_policy_) return add_policy_faults(*faults_of_own_policy_);
     std::string_view rest = policy.error().message;
     while (!rest.empty()) {  // The line is that of a text nobody has seen.
       const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -304,8 +303,24 @@ class ScenarioParser {
         const std::size_t colon = one.find(": ");
         if (colon != std::string_view::npos) one.remove_prefix(colon + 2);
       }
-      faults_.add_text(fmt::format("{}: {}", name, one));
+      const std::string told_with_line = own_policy_fault(one);
+      if (!told_with_line.empty())
+        add_policy_faults(told_with_line);
+      else
+        faults_.add_text(fmt::format("{}: {}", name, one));
     }
+  }
+
+  // The same fault as this file's own tables had it, with its line; empty where they had not.
+  std::string own_policy_fault(std::string_view text) const {
+    std::string_view rest = faults_of_own_policy_;
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view one = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (one.ends_with(fmt::format(": {}", text))) return std::string(one);
+    }
+    return "";
   }
 
   template <typename Read>
@@ -407,7 +422,7 @@ class ScenarioParser {
   const TomlValue* rows_ = nullptr;
   bool policy_changed_ = false;
   bool policy_is_faulty_ = false;
-  std::optional<std::string> faults_of_own_policy_;
+  std::string faults_of_own_policy_;
 };
 
 }  // namespace

@@ -36,11 +36,10 @@ enum class StoreWrong : std::uint8_t {
   replica_says_primary,       // A lagging replica's status passes for the primary's.
   unavailable_is_not_found,   // A gateway says "not found" where the store cannot be reached.
   not_executed_after_commit,  // Says "deadline passed, not executed" though it committed.
-  expires_from_claim,         // Retention counts from the first request, not from its completion.
   large_reply_unrecorded,     // A reply too large to keep: the effect stays, the record is lost.
   reply_not_kept,             // A repeat of a finished request finds no reply and fails.
 };
-inline constexpr std::size_t kStoreWrongCount = 21;
+inline constexpr std::size_t kStoreWrongCount = 20;
 inline constexpr std::array<std::string_view, kStoreWrongCount> kStoreWrongNames = {
     "ignores_keys",
     "check_then_set",
@@ -60,7 +59,7 @@ inline constexpr std::array<std::string_view, kStoreWrongCount> kStoreWrongNames
     "replica_says_primary",
     "unavailable_is_not_found",
     "not_executed_after_commit",
-    "expires_from_claim",
+
     "large_reply_unrecorded",
     "reply_not_kept"};
 

@@ -88,14 +88,8 @@ void World::handle(const EventQueue::Event& event) {
       return on_pause(index);
     case Kind::probe:
       return on_probe(index);
-    case Kind::journal:
-      return on_journal(index);
-    case Kind::recovery:
-      return recover_client(index);
-    case Kind::durable:
-      return on_durable(index);
-    case Kind::replicated:
-      return on_replicated(index);
+    case Kind::write:
+      return on_later(index);
   }
 }
 

@@ -158,7 +158,9 @@ class World {
   void persist(std::uint32_t index, WriteSlot& slot, const Persist& what);
   void ask_entry(std::uint32_t index, WriteSlot& slot);
   void schedule(std::uint32_t index, WriteSlot& slot, JournalEvent event, Instant at);
-  void on_journal(std::uint32_t number);
+  void push_later(Later later, Instant at);
+  void on_later(std::uint32_t number);
+  void on_journal(const JournalEvent& event);
   void land(JournalState& journal, const JournalEvent& event);
   void crash_client(std::uint32_t client, Duration restart_after);
   void forget_attempts(std::uint32_t call);
@@ -180,11 +182,9 @@ class World {
   bool commit_key(std::uint32_t index, AttemptSlot& attempt);
   bool commit_record(std::uint32_t index, AttemptSlot& attempt, StoreState& store, bool rejects);
   CommitAnswer write_record(AttemptSlot& attempt, StoreState& store, bool rejects);
-  void push_store_event(Kind kind, const StoreState& store, const KeyScope& scope, std::uint64_t commit,
-                        Instant at);
   void tell_replica(StoreState& store, const KeyScope& scope);
-  void on_replicated(std::uint32_t number);
-  void on_durable(std::uint32_t number);
+  std::uint32_t number_of(const StoreState& store) const;
+  void on_durable(const StoreEvent& event);
   void fail_over(std::uint32_t service);
   void give_up_key(AttemptSlot& attempt, bool failed);
   void reply_later(std::uint32_t index, AttemptSlot& attempt, Duration length);

@@ -64,14 +64,31 @@ void World::schedule(std::uint32_t index, WriteSlot& slot, JournalEvent event, I
   event.process = slot.process;
   ++calls_[index].references;
   slot.journal_free = std::max(slot.journal_free, at);
-  const std::uint32_t number = writes_->journal_events.take();
-  writes_->journal_events[number] = event;
-  push(slot.journal_free, Kind::journal, number);
+  push_later({.journal = event}, slot.journal_free);
 }
 
-void World::on_journal(std::uint32_t number) {
-  const JournalEvent event = writes_->journal_events[number];
-  writes_->journal_events.give_back(number);
+void World::push_later(Later later, Instant at) {
+  const std::uint32_t number = writes_->later.take();
+  writes_->later[number] = std::move(later);
+  push(at, Kind::write, number);
+}
+
+void World::on_later(std::uint32_t number) {
+  const Later later = std::move(writes_->later[number]);
+  writes_->later.give_back(number);
+  switch (later.what) {
+    case Later::What::journal:
+      return on_journal(later.journal);
+    case Later::What::recovery:
+      return recover_client(later.client);
+    case Later::What::durable:
+      return on_durable(later.store);
+    case Later::What::replicated:
+      return writes_->stores[later.store.service].records.catch_up(later.store.scope);
+  }
+}
+
+void World::on_journal(const JournalEvent& event) {
   JournalState& journal = writes_->journals[event.client];
   if (event.pretended) {
     tell_write(event.call, WriteEvent(PersistEnded{.kind = event.kind}));
@@ -84,12 +101,10 @@ void World::on_journal(std::uint32_t number) {
     journal.journal.roll_back(event.ticket);
   } else if (!event.was_unknown && drawn < rolled_back + journal.said->unknown.value()) {
     journal.journal.leave_unknown(event.ticket);
-    JournalEvent later = event;
-    later.was_unknown = true;
-    const std::uint32_t again = writes_->journal_events.take();
-    writes_->journal_events[again] = later;
+    Later known{.journal = event};
+    known.journal.was_unknown = true;
     ++calls_[event.call].references;
-    push(now_ + journal.said->unknown_for, Kind::journal, again);
+    push_later(std::move(known), now_ + journal.said->unknown_for);
   } else {
     land(journal, event);
   }
@@ -153,7 +168,7 @@ void World::crash_client(std::uint32_t client, Duration restart_after) {
     forget_attempts(index);
     release_call(index);
   }
-  push(now_ + restart_after, Kind::recovery, client);
+  push_later({.what = Later::What::recovery, .client = client}, now_ + restart_after);
 }
 
 // Its process is gone: nobody waits for them, and nobody will hear of them.
@@ -172,7 +187,8 @@ void World::forget_attempts(std::uint32_t call) {
 // Another process is there, and reads what the dead ones left: once all they asked for has landed.
 void World::recover_client(std::uint32_t client) {
   JournalState& journal = writes_->journals[client];
-  if (!journal.journal.settled()) return push(now_ + kLookAgain, Kind::recovery, client), void();
+  if (!journal.journal.settled())
+    return push_later({.what = Later::What::recovery, .client = client}, now_ + kLookAgain);
   journal.down = false;
   if (journal.said->is(ClientWrong::reused_keys)) journal.keys = 0;
   for (std::uint32_t& process : journal.processes) process = ++writes_->processes;
@@ -208,6 +224,7 @@ void World::take_over(std::uint32_t client) {
     trace_part(clients_[client].client->name, "another process takes over");
   for (const JournalEntry& entry : journal.journal.unresolved()) {
     WriteOperation& operation = writes_->operation(entry.id);
+    if (!operation.ended()) operation.state = entry.state;  // A dead process may have asked a person.
     if (journal.said->is(ClientWrong::key_not_kept)) operation.key += "'";
     start_lifecycle({.channel = journal.channels[operation.instance],
                      .kind = clients_[client].client->kind,

@@ -114,10 +114,7 @@ enum class Kind : std::uint8_t {
   restart,       // Replica.
   pause,         // Source of pauses: begins or ends.
   probe,         // Replica.
-  journal,       // Something asked of a journal is done.
-  recovery,      // Client, of which another process is there.
-  durable,       // A commit of a store.
-  replicated,    // A record, at a store's replica.
+  write,         // Of journals and stores: one of WriteWorld::later.
 };
 inline constexpr unsigned kIndexBits = 24;
 inline constexpr std::uint32_t kIndexMax = (std::uint32_t{1} << kIndexBits) - 1;

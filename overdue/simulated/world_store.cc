@@ -152,7 +152,6 @@ bool World::claim_key(std::uint32_t index, AttemptSlot& attempt) {
     claim = {.answer = ClaimAnswer::replay, .applied = true, .reply = record.reply(), .retry_after = {}};
   if (claim.answer == ClaimAnswer::run) {
     message.epoch = claim.epoch;
-    if (said.is(StoreWrong::expires_from_claim)) store.done_at[scope] = now_;
     return true;
   }
   answer_claim(index, attempt, claim, limit_passed);
@@ -313,7 +312,7 @@ CommitAnswer World::write_record(AttemptSlot& attempt, StoreState& store, bool r
                                                       rejects ? RecordState::rejected : RecordState::applied,
                                                       message.reply, [] { return true; });
   if (answered != CommitAnswer::done) return answered;
-  if (!store.said->is(StoreWrong::expires_from_claim)) store.done_at[scope] = now_;
+  store.done_at[scope] = now_;
   tell_replica(store, scope);
   if (store.said->durable_after) {
     const Call& root = calls_[calls_[attempt.call].root];
@@ -327,38 +326,29 @@ CommitAnswer World::write_record(AttemptSlot& attempt, StoreState& store, bool r
                                .root = calls_[attempt.call].root,
                                .root_key = root.key});
     const Instant durable = now_ + store.durable_after.draw(store.random);
+    message.commit = store.commits;
     message.reply_not_before = durable;
-    push_store_event(Kind::durable, store, scope, store.commits, durable);
+    push_later({.what = Later::What::durable,
+                .store = {.service = number_of(store), .scope = scope, .commit = store.commits}},
+               durable);
   }
   return answered;
 }
 
-void World::push_store_event(Kind kind, const StoreState& store, const KeyScope& scope, std::uint64_t commit,
-                             Instant at) {
-  const std::uint32_t number = writes_->store_events.take();
-  writes_->store_events[number] = {.service = static_cast<std::uint32_t>(&store - writes_->stores.data()),
-                                   .scope = scope,
-                                   .commit = commit};
-  push(at, kind, number);
-}
-
 void World::tell_replica(StoreState& store, const KeyScope& scope) {
   if (!store.said->replica_lag) return;
-  push_store_event(Kind::replicated, store, scope, 0, now_ + store.replica_lag.draw(store.random));
+  Later later{.what = Later::What::replicated, .store = {.service = number_of(store), .scope = scope}};
+  push_later(std::move(later), now_ + store.replica_lag.draw(store.random));
 }
 
-void World::on_replicated(std::uint32_t number) {
-  const StoreEvent& event = writes_->store_events[number];
-  writes_->stores[event.service].records.catch_up(event.scope);
-  writes_->store_events.give_back(number);
+std::uint32_t World::number_of(const StoreState& store) const {
+  return static_cast<std::uint32_t>(&store - writes_->stores.data());
 }
 
-void World::on_durable(std::uint32_t number) {
-  const StoreEvent& event = writes_->store_events[number];
+void World::on_durable(const StoreEvent& event) {
   StoreState& store = writes_->stores[event.service];
   const auto same = [&](const UndurableCommit& commit) { return commit.number == event.commit; };
   if (std::erase_if(store.undurable, same) > 0) store.records.make_durable(event.scope);
-  writes_->store_events.give_back(number);
 }
 
 // Commits that are not durable are gone, with their effects.
@@ -367,6 +357,7 @@ void World::fail_over(std::uint32_t service) {
   store.records.crash();
   for (const UndurableCommit& commit : store.undurable) {
     store.done_at.erase(commit.scope);
+    store.lost.insert(commit.number);
     if (!commit.effect) continue;
     store.listed.erase({commit.caller, commit.id});
     Call& root = calls_[commit.root];
@@ -388,8 +379,10 @@ void World::give_up_key(AttemptSlot& attempt, bool failed) {
   if (store == nullptr || message.epoch == 0) return;
   const KeyScope scope = scope_in(*store, message);
   if (failed && store->said->is(StoreWrong::stores_errors)) {
-    store->records.commit(now_, scope, message.epoch, RecordState::rejected, "500 failed",
-                          [] { return true; });
+    const std::string error = "500 failed";
+    const auto stored =
+        store->records.commit(now_, scope, message.epoch, RecordState::rejected, error, [] { return true; });
+    if (*stored == CommitAnswer::done) mark(LedgerMark::rejected, message.scope, error);
     return;
   }
   if (*store->records.release(scope, message.epoch)) message.did_nothing = !failed;
@@ -412,6 +405,8 @@ void World::reply_with_key(std::uint32_t index, AttemptSlot& attempt) {
   if (std::exchange(message.effect_due, false)) do_effect(attempt, message.reply);
   if (std::exchange(message.record_due, false)) write_record(attempt, *store, false);
   std::uint16_t status = status_of_reply(message.reply);
+  // The wait for its commit ended in an error, of which the worker knows no more than that.
+  if (message.commit != 0 && store->lost.contains(message.commit)) status = kUnavailable;
   if (store != nullptr && store->said->is(StoreWrong::not_executed_after_commit) && attempt.deadline &&
       now_ >= *attempt.deadline)
     status = kExpired;

@@ -40,7 +40,8 @@ struct WriteMessage {
   bool effect_due = false;  // The record says applied, the effect is still to come.
   bool record_due = false;  // The other way round.
 
-  Instant reply_not_before{};  // It is not durable yet.
+  std::uint64_t commit = 0;    // The store's number of it, where it takes time to become durable,
+  Instant reply_not_before{};  // and when it will be.
   std::string reply;
   std::optional<RecordTold> told;
   std::optional<Duration> retry_after;
@@ -127,6 +128,7 @@ struct StoreState {
   std::map<KeyScope, Instant> done_at;  // Since when its record stands: retention counts from here.
   std::vector<UndurableCommit> undurable;
   std::set<std::pair<std::string, std::string>> listed;  // Caller and id of every effect.
+  std::set<std::uint64_t> lost;                          // Commits that a failover took back.
   std::uint64_t commits = 0;
 };
 
@@ -137,14 +139,22 @@ struct StoreEvent {
   std::uint64_t commit = 0;
 };
 
+// What happens later, one event of the queue.
+struct Later {
+  enum class What : std::uint8_t { journal, recovery, durable, replicated };
+  What what = What::journal;
+  JournalEvent journal;
+  StoreEvent store;
+  std::uint32_t client = kNone;  // Of a recovery.
+};
+
 struct WriteWorld {
   History history;
   Ledger ledger;
   std::deque<WriteOperation> operations;  // By id, from 1.
   SlotPool<WriteSlot> slots;
   SlotPool<WriteMessage> messages;
-  SlotPool<JournalEvent> journal_events;
-  SlotPool<StoreEvent> store_events;
+  SlotPool<Later> later;
   std::vector<JournalState> journals;  // By client; `said` is null where it has none.
   std::vector<StoreState> stores;      // By service, likewise.
   std::uint32_t processes = 0;

@@ -1,5 +1,8 @@
 #include <map>
 
+#include <set>
+#include <utility>
+
 #include "overdue/simulated/world.h"
 
 // What became of writes that were to end confirmed, and what the checker makes of it.
@@ -71,7 +74,10 @@ void World::add_writes(RunResult& result) {
       add(result.checker, FindingKind::unresolved, text);
     }
   }
+  // An operation counts once for each kind: it is told, journaled and answered by one and the same mistake.
+  std::set<std::pair<OperationId, FindingKind>> found;
   for (const Finding& finding : check_writes(writes_->history, writes_->ledger, drained)) {
+    if (!found.emplace(finding.operation, finding.kind).second) continue;
     const WriteOperation& operation = writes_->operation(finding.operation);
     const std::string text = operation.intent + " " + finding.text;
     add(result.clients[operation.client].checker, finding.kind, text);
