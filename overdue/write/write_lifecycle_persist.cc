@@ -59,6 +59,7 @@ void WriteLifecycle::ask_person(PersonReason reason, WriteActions& out) {
 void WriteLifecycle::confirm(WriteActions& out) {
   state_ = State::confirmed;
   question_.reset();
+  again_.reset();  // What was to be asked once more is not needed any more.
   if (answered_)
     out.actions.emplace_back(Resolved{*outcome_});
   else
@@ -171,6 +172,7 @@ void WriteLifecycle::on_found_ended(const PersistEnded& ended, WriteActions& out
 void WriteLifecycle::on_closed(const PersistEnded& ended, WriteActions& out) {
   closing_ = ended.closing;
   state_ = State::closed;
+  again_.reset();
   out.actions.emplace_back(PersonAnswered{.closing = ended.closing});
   if (outcome_) {
     const Outcome ours = *outcome_;

@@ -128,6 +128,12 @@ RC_GTEST_PROP(WriteLifecycleProperty, AnswersOnceByItsDeadlineSendsOnlyWhatIsDur
   run_and_check(seed, *rc::gen::inRange(1, 60), random_terms(seed));
 }
 
+// An end that was proved while its persist still waited to be asked again was persisted a second time.
+TEST(WriteLifecycleProperty, SeedsThatOnceFailedHold) {
+  for (const auto& [seed, events] : {std::pair(17602938811843139U, 19), std::pair(17602939861060616U, 5)})
+    EXPECT_NO_THROW(run_and_check(seed, events, random_terms(seed)));
+}
+
 RC_GTEST_PROP(WriteLifecycleProperty, EqualEventsGiveEqualActions, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const int events = *rc::gen::inRange(1, 40);
