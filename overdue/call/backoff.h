@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "overdue/base/check.h"
 #include "overdue/base/random.h"
 #include "overdue/base/time.h"
 
@@ -25,9 +27,27 @@ struct Backoff {
   // The delay before retry number `retry`, counted from 1; `before` is the delay this returned for the
   // previous retry (base before the first). Draws once from `random` unless jitter is none.
   // Requires: 0 <= base <= cap, retry >= 1. Returns a value in [0, cap].
-  Duration delay_before(std::uint32_t retry, Duration before, Random& random) const;
+  Duration delay_before(std::uint32_t retry, Duration before, Random& random) const {
+    OVERDUE_CHECK(retry >= 1 && base >= Duration(0) && base <= cap);
+    if (jitter == Jitter::decorrelated) {
+      const Duration high = before > cap / 3 ? cap : before * 3;
+      return between(base, std::max(base, high), random);
+    }
+    // Doubled one by one, so that nothing overflows on the way to the cap.
+    Duration bound = base;
+    for (std::uint32_t doubled = 1; doubled < retry && bound < cap; ++doubled)
+      bound = bound > cap / 2 ? cap : bound * 2;
+    return jitter == Jitter::none ? bound : between(Duration(0), bound, random);
+  }
 
   bool operator==(const Backoff&) const = default;
+
+ private:
+  // Uniform in [low, high]. Requires: low <= high.
+  static Duration between(Duration low, Duration high, Random& random) {
+    return low + Duration(static_cast<std::int64_t>(
+                     random.below(static_cast<std::uint64_t>((high - low).count()) + 1)));
+  }
 };
 
 }  // namespace overdue

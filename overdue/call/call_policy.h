@@ -59,6 +59,7 @@ class CallPolicy {
   static Result<CallPolicy> create(const CallPolicyOptions& options);
 
   const CallPolicyOptions* operator->() const { return &options_; }
+  const CallPolicyOptions& options() const { return options_; }
 
  private:
   explicit CallPolicy(const CallPolicyOptions& options) : options_(options) {}

@@ -33,20 +33,72 @@ Ending ending_of(StatusMeaning meaning) {
   return replied ? Ending::replied : Ending::rejected;
 }
 
+bool retried_by_policy(const RetryOn& on, Ending ending, StatusMeaning meaning, bool nothing_sent) {
+  switch (ending) {
+    case Ending::refused:
+      return on.refused;
+    case Ending::reset:
+      return nothing_sent ? on.refused : on.reset;
+    case Ending::timed_out:
+      return on.timed_out;
+    case Ending::replied:  // An answer that is no failure is not asked for again.
+      return false;
+    case Ending::rejected:
+      return on.rejected && meaning != StatusMeaning::recorded_rejection;
+    case Ending::abandoned:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 ActionList Operation::handle(Instant now, const Event& event) {
+  return std::visit([&](const auto& one) { return handle(now, one); }, event);
+}
+
+ActionList Operation::handle(Instant now, const CallStarted& event) {
+  ActionList actions;
+  on_started(now, event, actions);
+  return actions;
+}
+
+ActionList Operation::handle(Instant now, const AttemptConnected& event) {
   ActionList actions;
   advance(now, actions);
-  if (const auto* ended = std::get_if<AttemptEnded>(&event))
-    on_ended(now, *ended, actions);
-  else if (const auto* connected = std::get_if<AttemptConnected>(&event))
-    on_connected(*connected);
-  else if (const auto* started = std::get_if<CallStarted>(&event))
-    on_started(now, *started, actions);
-  else if (std::holds_alternative<CallerLeft>(event) && !finished())
-    finish_by_what_is_known(Stop::caller_left, actions);
+  on_connected(event);
   return actions;
+}
+
+ActionList Operation::handle(Instant now, const AttemptEnded& event) {
+  ActionList actions;
+  advance(now, actions);
+  if (is_answer(event.ending))
+    on_answer(now, event, actions);
+  else
+    on_broken(now, event, actions);
+  return actions;
+}
+
+ActionList Operation::handle(Instant now, const CallerLeft& /*event*/) {
+  ActionList actions;
+  advance(now, actions);
+  if (!finished()) finish_by_what_is_known(Stop::caller_left, actions);
+  return actions;
+}
+
+ActionList Operation::handle(Instant now, const WakeupReached& /*event*/) {
+  ActionList actions;
+  advance(now, actions);
+  return actions;
+}
+
+void Operation::connected_at_once() {
+  OVERDUE_CHECK(state_ == State::waiting);
+  AttemptState& attempt = states_[attempts_ - 1];
+  attempt.connected = true;
+  attempt.sent = true;
+  wakeup_ = answer_by_;
 }
 
 std::optional<Instant> Operation::deadline() const {
@@ -60,8 +112,7 @@ Effect Operation::effect_of(AttemptNumber attempt) const {
   return states_[number - 1].effect;
 }
 
-// What the clock alone decides, before the event is looked at.
-void Operation::advance(Instant now, ActionList& actions) {
+void Operation::limit_passed(Instant now, ActionList& actions) {
   if (state_ == State::idle || finished()) return;
   if (now >= deadline_) return finish_by_what_is_known(Stop::deadline, actions);
   if (now < wakeup_) return;
@@ -86,13 +137,6 @@ void Operation::on_connected(const AttemptConnected& event) {
   attempt.connected = true;
   attempt.sent = true;
   wakeup_ = answer_by_;
-}
-
-void Operation::on_ended(Instant now, const AttemptEnded& event, ActionList& actions) {
-  if (is_answer(event.ending))
-    on_answer(now, event, actions);
-  else
-    on_broken(now, event, actions);
 }
 
 void Operation::on_answer(Instant now, const AttemptEnded& event, ActionList& actions) {
@@ -210,8 +254,14 @@ void Operation::give_up_attempt(Ending why, ActionList& actions) {
 
 void Operation::retry_or_stop(Instant now, const Failure& failure, ActionList& actions) {
   if (failure.ending == Ending::timed_out) remember_last(AttemptNumber{attempts_}, failure.ending, 0);
-  if (const auto reason = reason_not_to_retry(failure)) return stop(*reason, actions);
-  const Backoff& backoff = dependency_->policy()->backoff;
+  const CallPolicyOptions& policy = dependency_->policy().options();
+  const bool retried =
+      retried_by_policy(policy.retry_on, failure.ending, failure.meaning, failure.nothing_sent);
+  if (no_more_sends_ || failure.do_not_retry || !retried) return stop(Stop::not_retried, actions);
+  if (kind_ == CallKind::unkeyed_write && !policy.unsafe_retry_without_key && !every_attempt_did_nothing())
+    return stop(Stop::not_safe_to_retry, actions);
+  if (attempts_ >= policy.attempts_max) return stop(Stop::attempts_spent, actions);
+  const Backoff& backoff = policy.backoff;
   Random random(seed_, attempts_);
   Duration delay = backoff.delay_before(attempts_, attempts_ == 1 ? backoff.base : delay_before_, random);
   delay_before_ = delay;
@@ -222,34 +272,6 @@ void Operation::retry_or_stop(Instant now, const Failure& failure, ActionList& a
   if (delay == Duration(0)) return start_attempt(now, actions);
   state_ = State::backing_off;
   wakeup_ = retry_at;
-}
-
-std::optional<Stop> Operation::reason_not_to_retry(const Failure& failure) const {
-  const CallPolicy& policy = dependency_->policy();
-  if (no_more_sends_ || failure.do_not_retry || !retried_by_policy(failure)) return Stop::not_retried;
-  if (kind_ == CallKind::unkeyed_write && !policy->unsafe_retry_without_key && !every_attempt_did_nothing())
-    return Stop::not_safe_to_retry;
-  if (attempts_ >= policy->attempts_max) return Stop::attempts_spent;
-  return std::nullopt;
-}
-
-bool Operation::retried_by_policy(const Failure& failure) const {
-  const RetryOn& on = dependency_->policy()->retry_on;
-  switch (failure.ending) {
-    case Ending::refused:
-      return on.refused;
-    case Ending::reset:
-      return failure.nothing_sent ? on.refused : on.reset;
-    case Ending::timed_out:
-      return on.timed_out;
-    case Ending::replied:  // An answer that is no failure is not asked for again.
-      return false;
-    case Ending::rejected:
-      return on.rejected && failure.meaning != StatusMeaning::recorded_rejection;
-    case Ending::abandoned:
-      return false;
-  }
-  return false;
 }
 
 // No more is sent. Where an answer can still come and its effect matters, wait for it.

@@ -43,6 +43,15 @@ class Operation {
       : dependency_(&dependency), seed_(seed), kind_(kind) {}
 
   [[nodiscard]] ActionList handle(Instant now, const Event& event);
+  // The same for one who knows which event it is.
+  [[nodiscard]] ActionList handle(Instant now, const CallStarted& event);
+  [[nodiscard]] ActionList handle(Instant now, const AttemptConnected& event);
+  [[nodiscard]] ActionList handle(Instant now, const AttemptEnded& event);
+  [[nodiscard]] ActionList handle(Instant now, const CallerLeft& event);
+  [[nodiscard]] ActionList handle(Instant now, const WakeupReached& event);
+  // In place of handle(AttemptConnected) for a world in which connections are always there: it would ask for
+  // nothing. Requires: the last answer started an attempt, and it is still the same moment.
+  void connected_at_once();
 
   // When to deliver WakeupReached; nullopt if only an outside event can matter. Each answer replaces the one
   // before: ask again after every handle().
@@ -77,10 +86,13 @@ class Operation {
     std::optional<Duration> retry_after;
   };
 
-  void advance(Instant now, ActionList& actions);
+  // What the clock alone decides, before the event is looked at.
+  void advance(Instant now, ActionList& actions) {
+    if (now >= deadline_ || now >= wakeup_) limit_passed(now, actions);
+  }
+  void limit_passed(Instant now, ActionList& actions);
   void on_started(Instant now, const CallStarted& event, ActionList& actions);
   void on_connected(const AttemptConnected& event);
-  void on_ended(Instant now, const AttemptEnded& event, ActionList& actions);
   void on_answer(Instant now, const AttemptEnded& event, ActionList& actions);
   void on_broken(Instant now, const AttemptEnded& event, ActionList& actions);
   bool finish_if_final(StatusMeaning meaning, const Evidence& evidence, ActionList& actions);
@@ -88,8 +100,6 @@ class Operation {
   void start_attempt(Instant now, ActionList& actions);
   void give_up_attempt(Ending why, ActionList& actions);
   void retry_or_stop(Instant now, const Failure& failure, ActionList& actions);
-  std::optional<Stop> reason_not_to_retry(const Failure& failure) const;
-  bool retried_by_policy(const Failure& failure) const;
   void stop(Stop why, ActionList& actions);
   void finish(Verdict verdict, Proof proof, Stop why, ActionList& actions);
   void finish_by_what_is_known(Stop why, ActionList& actions);
