@@ -27,7 +27,8 @@ namespace overdue {
 // Limits: 2^28 slots, 2^36 pushes. Threads: none. Replay: integers only.
 class EventQueue {
  public:
-  using Ticket = std::uint64_t;  // Sequence over slot; never 0.
+  using Ticket = std::uint64_t;                   // Sequence over slot; never 0.
+  __extension__ using Entry = unsigned __int128;  // Time over ticket.
   static constexpr unsigned kSlotBits = 28;
   static constexpr std::uint32_t kSlotMax = (std::uint32_t{1} << kSlotBits) - 1;
 
@@ -51,10 +52,8 @@ class EventQueue {
   }
   // For an engine that has looked already.
   Ticket push_valid(Instant at, std::uint32_t slot) {
-    OVERDUE_CHECK(sequence_ < kSequenceMax);
-    const std::int64_t ns = at.time_since_epoch().count();
-    const Ticket ticket = (++sequence_ << kSlotBits) | slot;
-    const Entry entry = (static_cast<Entry>(static_cast<std::uint64_t>(ns)) << 64) | ticket;
+    const Ticket ticket = take_ticket(slot);
+    const Entry entry = entry_of(at, ticket);
     if (open_) {
       open_ = false;
       sift_down(kRoot, entry);
@@ -64,6 +63,16 @@ class EventQueue {
     }
     return ticket;
   }
+
+  // For who keeps some entries elsewhere: a place in the order, the entry that belongs to it, and back.
+  Ticket take_ticket(std::uint32_t slot) {
+    OVERDUE_CHECK(sequence_ < kSequenceMax);
+    return (++sequence_ << kSlotBits) | slot;
+  }
+  static Entry entry_of(Instant at, Ticket ticket) {
+    return (static_cast<Entry>(static_cast<std::uint64_t>(at.time_since_epoch().count())) << 64) | ticket;
+  }
+  static Event event_of(Entry entry) { return {time_of(entry), static_cast<Ticket>(entry)}; }
 
   // Requires: !empty().
   Instant next_at() {
@@ -81,7 +90,17 @@ class EventQueue {
       return false;
     }
     open_ = true;
-    event = {time_of(least), static_cast<Ticket>(least)};
+    event = event_of(least);
+    return true;
+  }
+
+  // Takes the first into `event` where it is before `bound`.
+  bool pop_before(Entry bound, Event& event) {
+    close();
+    const Entry least = entries_[kRoot];  // kNone where there is nothing.
+    if (least >= bound) return false;
+    open_ = true;
+    event = event_of(least);
     return true;
   }
 
@@ -91,11 +110,10 @@ class EventQueue {
     OVERDUE_CHECK(end_ > kRoot);
     open_ = true;
     const Entry least = entries_[kRoot];
-    return {time_of(least), static_cast<Ticket>(least)};
+    return event_of(least);
   }
 
  private:
-  __extension__ using Entry = unsigned __int128;
   struct alignas(64) Line {
     std::array<Entry, 4> entries;
   };

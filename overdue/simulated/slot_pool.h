@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,12 +10,21 @@ namespace overdue {
 // SlotPool hands out numbered places that stay where they are. The place given back last is taken first: it
 // is still in the cache. What a place holds is left as it was; its next owner sets it.
 //
-// Memory: as many places as were ever in use at once. Threads: none.
+// Memory: as many places as were ever in use at once; each is made when it is first taken, so that a chunk
+// of which little is used costs little. Threads: none.
 template <typename T>
 class SlotPool {
  public:
-  T& operator[](std::uint32_t slot) { return (*chunks_[slot / kChunk])[slot % kChunk]; }
-  const T& operator[](std::uint32_t slot) const { return (*chunks_[slot / kChunk])[slot % kChunk]; }
+  SlotPool() = default;
+  SlotPool(const SlotPool&) = delete;
+  SlotPool& operator=(const SlotPool&) = delete;
+  ~SlotPool() {
+    for (std::uint32_t slot = 0; slot < made_; ++slot) std::destroy_at(&(*this)[slot]);
+    for (T* const chunk : chunks_) std::allocator<T>().deallocate(chunk, kChunk);
+  }
+
+  T& operator[](std::uint32_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
+  const T& operator[](std::uint32_t slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
 
   std::uint32_t take() {
     ++used_;
@@ -25,8 +33,7 @@ class SlotPool {
       free_.pop_back();
       return slot;
     }
-    if (made_ % kChunk == 0) chunks_.push_back(std::make_unique<std::array<T, kChunk>>());
-    return made_++;
+    return make();
   }
   void give_back(std::uint32_t slot) {
     --used_;
@@ -37,9 +44,15 @@ class SlotPool {
   std::uint32_t made() const { return made_; }  // Every slot is below it.
 
  private:
+  [[gnu::noinline]] std::uint32_t make() {
+    if (made_ % kChunk == 0) chunks_.push_back(std::allocator<T>().allocate(kChunk));
+    std::construct_at(&chunks_.back()[made_ % kChunk]);
+    return made_++;
+  }
+
   // Small enough to come from memory that earlier runs gave back, not fresh from the system.
   static constexpr std::uint32_t kChunk = 128;
-  std::vector<std::unique_ptr<std::array<T, kChunk>>> chunks_;
+  std::vector<T*> chunks_;
   std::vector<std::uint32_t> free_;
   std::uint32_t made_ = 0;
   std::uint32_t used_ = 0;

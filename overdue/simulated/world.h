@@ -10,6 +10,7 @@
 #include "overdue/simulated/event_queue.h"
 #include "overdue/simulated/run.h"
 #include "overdue/simulated/slot_pool.h"
+#include "overdue/simulated/timer_queue.h"
 #include "overdue/simulated/world_parts.h"
 #include "overdue/simulated/world_slots.h"
 #include "overdue/simulated/world_write_parts.h"
@@ -38,6 +39,7 @@ class World {
 
  private:
   EventQueue::Ticket push(Instant at, Kind kind, std::uint32_t index) {
+    OVERDUE_CHECK(at >= now_);
     return queue_.push(at, (static_cast<std::uint32_t>(kind) << kIndexBits) | index);
   }
   void handle(const EventQueue::Event& event);
@@ -76,9 +78,10 @@ class World {
   };
   std::uint32_t take_call(const NewCall& made);
   void start_call(const NewCall& made);
-  void tell(std::uint32_t index, const Event& event);
+  template <typename OneEvent>
+  void tell(std::uint32_t index, const OneEvent& event);
   bool perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left);
-  void set_timer(std::uint32_t index, Call& call);
+  void set_timer(std::uint32_t index, Call& call, bool is_limit = false);
   void settle(std::uint32_t call);
   void on_wakeup(std::uint32_t index, EventQueue::Ticket ticket);
   bool begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
@@ -86,9 +89,15 @@ class World {
   void give_up(Call& call, const AbandonAttempt& action, bool caller_left);
   void end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection);
   void on_reply(std::uint32_t index);
-  void release_call(std::uint32_t index);
+  void release_call(std::uint32_t index) {
+    if (--calls_[index].references == 0) end_call(index);
+  }
+  void end_call(std::uint32_t index);
   void drop_call(std::uint32_t index);
-  void release_attempt(std::uint32_t index);
+  void release_attempt(std::uint32_t index) {
+    if (--attempts_[index].references == 0) forget_attempt(index);
+  }
+  void forget_attempt(std::uint32_t index);
   std::uint32_t pick_replica(Channel& channel);
 
   // world_connections.cc
@@ -236,10 +245,13 @@ class World {
   Instant now_{};
   Instant second_ends_{};
   Instant end_{};
-  EventQueue queue_;
+  TimerQueue queue_;
   std::vector<std::uint32_t> at_once_;  // Attempts whose answer is there as soon as this event is over.
   SlotPool<Call> calls_;
   SlotPool<AttemptSlot> attempts_;
+  // What a new attempt begins as, to be copied: written out value by value it would be cleared by an
+  // instruction that takes 10 ns to begin.
+  const AttemptSlot fresh_attempt_;
   std::vector<LinkState> links_;
   std::deque<Bursts> bursts_;
   std::vector<std::unique_ptr<Channel>> channels_;

@@ -63,57 +63,64 @@ void World::start_call(const NewCall& made) {
 }
 
 // Tells the operation, does what it asks for, and sets the timer. The call stays in use meanwhile.
-void World::tell(std::uint32_t index, const Event& event) {
+template <typename OneEvent>
+void World::tell(std::uint32_t index, const OneEvent& event) {
   Call& call = calls_[index];
   if (!call.operation) [[unlikely]]
-    return tell_write(index, event);
+    return tell_write(index, Event(event));
   ++call.references;
-  if (perform(index, call, call.operation->handle(now_, event), std::holds_alternative<CallerLeft>(event))) {
-    // Connected at once. Nothing is sent of an attempt that is abandoned on hearing so.
-    const std::uint32_t attempt = call.attempt;
-    const AttemptConnected connected{attempts_[attempt].number};
-    const bool further = perform(index, call, call.operation->handle(now_, connected), false);
-    OVERDUE_CHECK(!further || call.attempt != attempt);
-    if (attempts_[attempt].awaited && attempts_[attempt].number == connected.attempt) send_request(attempt);
-  }
-  set_timer(index, call);
+  const bool begun =
+      perform(index, call, call.operation->handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
+  set_timer(index, call, begun);
   release_call(index);
 }
+template void World::tell(std::uint32_t, const AttemptConnected&);
+template void World::tell(std::uint32_t, const AttemptEnded&);
+template void World::tell(std::uint32_t, const CallerLeft&);
 
-// True where an attempt was begun that is connected already.
+// True where an attempt was begun.
 bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left) {
   const StartAttempt* start = nullptr;
   for (const Action& action : actions) {
-    if (const auto* begun = std::get_if<StartAttempt>(&action)) {
-      start = begun;
-    } else if (const auto* abandoned = std::get_if<AbandonAttempt>(&action)) {
+    if (const auto* abandoned = std::get_if<AbandonAttempt>(&action)) {
       // Begun and abandoned in one breath: it was never there.
       if (start != nullptr && start->attempt == abandoned->attempt) {
         start = nullptr;
       } else {
         give_up(call, *abandoned, caller_left || is_answered(actions));
       }
+    } else if (const auto* begun = std::get_if<StartAttempt>(&action)) {
+      start = begun;
     } else if (const auto* finish = std::get_if<FinishCall>(&action)) {
       on_verdict(call, *finish);
       if (call.parent != kNone) on_callee_verdict(call.parent, call.outcome == Outcome::answered);
     }
   }
-  return start != nullptr && begin_attempt(index, call, *start);
+  if (start == nullptr) return false;
+  if (begin_attempt(index, call, *start)) {
+    call.operation->connected_at_once();
+    send_request(call.attempt);
+  }
+  return true;
 }
 
-void World::set_timer(std::uint32_t index, Call& call) {
+void World::set_timer(std::uint32_t index, Call& call, bool is_limit) {
   const std::optional<Instant> wanted = call.operation ? call.operation->next_wakeup() : write_wakeup(call);
   const Instant wakeup_at = wanted ? *wanted : kNever;
   call.wakeup_at = wakeup_at;
   if (wakeup_at == kNever || (call.timer != 0 && call.timer_at <= wakeup_at)) return;
   call.timer_at = wakeup_at;
-  call.timer = push(std::max(wakeup_at, now_), Kind::wakeup, index);
+  const Instant at = std::max(wakeup_at, now_);
+  const std::uint32_t slot = (static_cast<std::uint32_t>(Kind::wakeup) << kIndexBits) | index;
+  // Limits of one length come due in the order in which they are set.
+  call.timer = is_limit ? queue_.push_limit(at, slot) : queue_.push(at, slot);
 }
 
 void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
   Call& call = calls_[index];
   if (call.timer != ticket) return;
   call.timer = 0;
+  if (call.attempt != kNone) __builtin_prefetch(&attempts_[call.attempt]);
   if (call.wakeup_at <= now_) return tell(index, WakeupReached{});
   if (call.wakeup_at == kNever) return;
   call.timer_at = call.wakeup_at;
@@ -147,7 +154,7 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
   const std::uint32_t slot = attempts_.take();
   OVERDUE_CHECK(slot <= kIndexMax);
   AttemptSlot& attempt = attempts_[slot];
-  attempt = AttemptSlot{};
+  attempt = fresh_attempt_;
   attempt.in_use = true;
   attempt.call = index;
   attempt.channel = call.channel;
@@ -247,17 +254,13 @@ void World::on_reply(std::uint32_t index) {
                              : copy.answer == Ending::rejected ? "rejected"
                              : awaited                         ? "answered"
                                                                : "answered late");
-    Event event(std::in_place_type<AttemptEnded>);
-    auto& ended = *std::get_if<AttemptEnded>(&event);
-    ended.attempt = attempt.number;
-    ended.ending = copy.answer;
-    ended.status = copy.status;
+    AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
     const bool kept = copy.answer != Ending::reset;
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
     if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
     if (calls_[call].operation) [[likely]] {
-      tell(call, event);
+      tell(call, ended);
     } else {
       hear(call, original, index, ended);
     }
@@ -266,9 +269,9 @@ void World::on_reply(std::uint32_t index) {
   release_attempt(index);
 }
 
-void World::release_attempt(std::uint32_t index) {
+// Nobody refers to it any more.
+void World::forget_attempt(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
-  if (--attempt.references > 0) return;
   attempt.in_use = false;
   const std::uint32_t call = attempt.call;
   if (attempt.original != index) release_attempt(attempt.original);
@@ -278,9 +281,9 @@ void World::release_attempt(std::uint32_t index) {
   release_call(call);
 }
 
-void World::release_call(std::uint32_t index) {
+// Nobody refers to it any more; one that waits for its next attempt goes on.
+void World::end_call(std::uint32_t index) {
   Call& call = calls_[index];
-  if (--call.references > 0) return;
   if (!call.operation) [[unlikely]] {
     if (call.write != kNone && !write_is_over(call)) return;
     if (call.write != kNone) {
