@@ -107,7 +107,13 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
   add_connects(connect, connects);
   OVERDUE_CHECK(all_elapsed >= 0);
   calls_ += calls;
-  add_columns(columns);
+  const auto started = [&columns](const auto& column) { return std::span(column).first(columns.with_start); };
+  const auto others = [&columns](const auto& column) {
+    return std::span(column).subspan(columns.first_without_start);
+  };
+  const Columns& all = columns;
+  add_started(started(all.start), started(all.elapsed), started(all.series), started(all.bucket));
+  add_others(others(all.elapsed), others(all.series), others(all.bucket));
 }
 
 void Measurement::add_connects(Duration connect, std::uint64_t count) {
@@ -116,22 +122,46 @@ void Measurement::add_connects(Duration connect, std::uint64_t count) {
   exact_connects_.add(connect, 0, count);
 }
 
-void Measurement::add_columns(const Columns& columns) {
-  const auto started = [&columns](const auto& column) { return std::span(column).first(columns.with_start); };
-  const auto others = [&columns](const auto& column) {
-    return std::span(column).subspan(columns.first_without_start);
-  };
-  exact_.add(started(columns.elapsed), started(columns.series));
-  exact_.add(others(columns.elapsed), others(columns.series));
-  blocks_.add(started(columns.series), started(columns.start), started(columns.bucket));
-  seconds_.add(0, started(columns.start), started(columns.bucket));
-  starts_.add(started(columns.start));
-  add_times(started(columns.start), started(columns.elapsed));
-  for (std::size_t at = 0; at < columns.with_start; ++at)
-    facts_[columns.series[at]].add(columns.elapsed[at], 1);
-  for (std::size_t at = columns.first_without_start; at < kBatchRows; ++at) {
-    facts_[columns.series[at]].add(columns.elapsed[at], 1);
-    without_start_[columns.series[at]].add(columns.bucket[at]);
+void Measurement::add_started(std::span<const WallTime> starts, std::span<const Duration> elapsed,
+                              std::span<const std::uint16_t> series, std::span<const std::uint16_t> buckets) {
+  exact_.add(elapsed, series);
+  blocks_.add(series, starts, buckets);
+  seconds_.add(0, starts, buckets);
+  starts_.add(starts);
+  add_times(starts, elapsed);
+  for (std::size_t at = 0; at < series.size(); ++at) facts_[series[at]].add(elapsed[at], 1);
+}
+
+void Measurement::add_others(std::span<const Duration> elapsed, std::span<const std::uint16_t> series,
+                             std::span<const std::uint16_t> buckets) {
+  exact_.add(elapsed, series);
+  for (std::size_t at = 0; at < series.size(); ++at) {
+    facts_[series[at]].add(elapsed[at], 1);
+    without_start_[series[at]].add(buckets[at]);
+  }
+}
+
+void Measurement::add(const AttemptColumns& rows, const NameTable& backends) {
+  backend_ids_.begin_batch(backends.size());
+  std::array<std::uint16_t, AttemptColumns::kRowsMax> series;
+  std::array<std::uint16_t, AttemptColumns::kRowsMax> bucket;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t at = 0; at < rows.size; ++at) {
+    const std::uint16_t backend = backend_id_of(rows.backend[at], backends);
+    series[at] = static_cast<std::uint16_t>(series_of(backend, rows.ending[at]));
+    bucket[at] = static_cast<std::uint16_t>(LatencyHistogram::bucket_of(rows.elapsed[at]));
+    const std::int64_t elapsed = rows.elapsed[at].count();
+    least = elapsed < least ? elapsed : least;
+  }
+  OVERDUE_CHECK(least > 0);
+  calls_ += rows.size;
+  const std::span elapsed = std::span(rows.elapsed).first(rows.size);
+  const std::span its_series = std::span<const std::uint16_t>(series).first(rows.size);
+  const std::span its_bucket = std::span<const std::uint16_t>(bucket).first(rows.size);
+  if (rows.has_start) {
+    add_started(std::span(rows.start).first(rows.size), elapsed, its_series, its_bucket);
+  } else {
+    add_others(elapsed, its_series, its_bucket);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "overdue/base/attempt.h"
+#include "overdue/base/attempt_columns.h"
 #include "overdue/base/name_table.h"
 #include "overdue/base/run_both.h"
 #include "overdue/latency/ending_row.h"
@@ -41,6 +41,7 @@ class Measurement {
   // `backends` and `routes` are the reader's tables the ids in the rows refer to; other tables at another
   // call are fine. Requires: elapsed and connect times >= 0.
   void add(std::span<const Attempt> attempts, const NameTable& backends, const NameTable& routes);
+  void add(const AttemptColumns& rows, const NameTable& backends);
   // `count` endings of one latency without a backend, each a call (histogram files). at: about when, if
   // known; then they are in blocks() and seconds(), and not in starts() and longest(), which need the moment.
   void add_counts(Ending ending, Duration elapsed, std::uint64_t count,
@@ -147,14 +148,17 @@ class Measurement {
     };
     std::vector<Entry> entries;
     std::uint32_t batch = 0;
-
     void begin_batch(std::size_t size);
   };
 
   struct Columns;
   void add_batch(std::span<const Attempt> attempts, const NameTable& backends, const NameTable& routes);
-  void add_columns(const Columns& columns);
+  void add_started(std::span<const WallTime> starts, std::span<const Duration> elapsed,
+                   std::span<const std::uint16_t> series, std::span<const std::uint16_t> buckets);
+  void add_others(std::span<const Duration> elapsed, std::span<const std::uint16_t> series,
+                  std::span<const std::uint16_t> buckets);
   void add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed);
+  void add_connects(Duration connect, std::uint64_t count);
   void add_reply_to_route(const Attempt& row, const NameTable& routes);
   std::uint16_t backend_id_of(std::uint16_t reader_id, const NameTable& backends);
   std::uint16_t add_backend(const std::string& name);
@@ -180,8 +184,6 @@ class Measurement {
   StartCells starts_;
   Longest longest_;
   std::vector<LatencyHistogram> replies_by_route_;
-  void add_connects(Duration connect, std::uint64_t count);
-
   LatencyHistogram connect_times_;
   ExactCounts exact_connects_;  // One series, 0.
   bool routes_overflowed_ = false;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "overdue/base/attempt_columns.h"
 #include "overdue/recorded/read.h"
 
 namespace overdue {
@@ -32,6 +33,11 @@ class RowSink {
     batch_[used_] = Attempt{};
     return batch_[used_++];
   }
+  // Rows that come column by column.
+  void add(const AttemptColumns& columns) {
+    flush();
+    take_columns(columns);
+  }
   // Undoes the last append(), which nothing else has followed.
   void take_back() { --used_; }
   void flush() {
@@ -57,6 +63,9 @@ class RowSink {
 
  protected:
   virtual void take(std::span<const Attempt> rows) = 0;
+  virtual void take_columns(const AttemptColumns& columns) {
+    for (std::size_t index = 0; index < columns.size; ++index) append() = columns.row(index);
+  }
 
  private:
   std::vector<Attempt> batch_ = std::vector<Attempt>(kBatchRows);

@@ -13,6 +13,9 @@ namespace overdue {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
+constexpr std::size_t kColumnRowsMin = 16;
+// After a row that is not usual: more of them may follow, and columns that are thrown away cost time.
+constexpr std::size_t kRowsOneByOne = 2048;
 
 std::string_view without_newline(std::string_view line) {
   if (line.ends_with('\n')) line.remove_suffix(1);
@@ -65,6 +68,7 @@ struct CsvReader::Pass : RowPass {
   CsvFields fields;
   // The first stands for the newline before the block, so that a field runs from place to place.
   std::array<std::uint32_t, 1 + kBlockBytes + 8> places;
+  std::size_t rows_one_by_one = 0;  // Before columns are tried again.
 };
 
 CsvReader::CsvReader(CsvShape shape, RowTaker taker)
@@ -99,11 +103,20 @@ void CsvReader::read_block(std::string_view block, Pass& pass) const {
   const char* const text = block.data();
   pass.places[0] = UINT32_MAX;  // One less than the place of the first character.
   std::uint32_t* place = pass.places.data() + 1;
-  const std::uint32_t* const places_end =
-      place + find_separators(text, block.size(), shape_.delimiter, place);
+  const Separators found = find_separators(text, block.size(), shape_.delimiter, place);
+  const std::uint32_t* const places_end = place + found.count;
   const std::uint32_t fields = field_count_;
+  const bool has_columns = taker_.may_take_columns() && !found.quotes &&
+                           found.newlines * fields == found.count &&
+                           are_plain({text, place, fields, found.newlines});
   const char delimiter = shape_.delimiter;
   while (place != places_end) {
+    if (has_columns) {
+      const std::size_t rows = read_columns(text, {place, places_end}, pass);
+      place += rows * fields;
+      pass.line += rows;
+      if (rows > 0) continue;
+    }
     const std::uint32_t begin = place[-1] + 1;
     bool plain = places_end - place >= static_cast<std::ptrdiff_t>(fields) && text[place[fields - 1]] == '\n';
     for (std::uint32_t field = 0; plain && field + 1 < fields; ++field)
@@ -130,6 +143,41 @@ void CsvReader::read_block(std::string_view block, Pass& pass) const {
     }
     ++pass.line;
   }
+}
+
+// How many rows were read: none where one of the next is not of the usual kind. Requires: plain lines.
+std::size_t CsvReader::read_columns(const char* text, std::span<const std::uint32_t> places,
+                                    Pass& pass) const {
+  if (pass.rows_one_by_one > 0) {
+    --pass.rows_one_by_one;
+    return 0;
+  }
+  const std::size_t rows = std::min(places.size() / field_count_, AttemptColumns::kRowsMax);
+  if (rows < kColumnRowsMin) return 0;
+  if (taker_.take_columns({text, places.data(), field_count_, rows}, pass)) return rows;
+  pass.rows_one_by_one = kRowsOneByOne;
+  return 0;
+}
+
+// Each with as many fields as the header, no comment, no header once more, "\n" alone for a newline.
+// Requires: the places are those of a whole block without quotes; then, with no more newlines than lines and
+// each of them at the end of its line, what stands between are delimiters.
+bool CsvReader::are_plain(const BlockFields& lines) const {
+  const char* const text = lines.text;
+  std::uint32_t begin = lines.begin_of(0, 0);
+  const std::uint32_t* end_place = lines.places + (lines.fields - 1);
+  for (std::size_t row = 0; row < lines.rows; ++row, end_place += lines.fields) {
+    const std::uint32_t end = *end_place;
+    if (text[end] != '\n') [[unlikely]]
+      return false;
+    const bool digit_first = static_cast<unsigned char>(text[begin]) - unsigned{'0'} <= 9;
+    if (!digit_first && is_no_row({text + begin, end - begin})) [[unlikely]]
+      return false;
+    if (text[end - 1] == '\r') [[unlikely]]  // There is a character before it: else the line were no row.
+      return false;
+    begin = end + 1;
+  }
+  return true;
 }
 
 // Blank lines, comments and the header once more.

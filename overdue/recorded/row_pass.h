@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
+#include "overdue/base/attempt_columns.h"
 #include "overdue/recorded/chunk_reader.h"
 #include "overdue/recorded/fast_digits.h"
+#include "overdue/recorded/four_numbers.h"
 #include "overdue/recorded/name_cache.h"
 #include "overdue/recorded/number_text.h"
 #include "overdue/recorded/route_text.h"
@@ -38,7 +40,7 @@ class ShortNames {
   }
 
  private:
-  struct Entry {
+  struct alignas(32) Entry {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::uint32_t size = 0;
@@ -56,34 +58,33 @@ class EpochText {
   bool read(std::string_view text, unsigned power, std::int64_t& ns) {
     const char* const at = text.data();
     const std::uint64_t first = load_eight(at);
-    if (first != first_ || text.size() != size_) [[unlikely]] {
+    if (first != known_.first_eight || text.size() != known_.size) [[unlikely]] {
       if (!remember(first, text, power)) return false;
     }
     const std::uint64_t last = load_eight(at + text.size() - 8);
-    ns = first_ns_ + static_cast<std::int64_t>(eight_digits(last)) * unit_ns_;
+    ns = known_.base + static_cast<std::int64_t>(eight_digits(last)) * known_.unit;
     return are_eight_digits(last);
   }
+  // Of the number last read, in nanoseconds.
+  const CommonBeginning& beginning() const { return known_; }
 
  private:
   bool remember(std::uint64_t first, std::string_view text, unsigned power) {
-    size_ = 0;
+    known_.size = 0;
     if (!are_eight_digits(first)) return false;
     std::uint64_t above = 0;  // The digits before the last eight.
     if (!whole_number(text.data(), text.size() - 8, above)) return false;
-    unit_ns_ = kPowersOfTen[power];
+    known_.unit = kPowersOfTen[power];
     std::int64_t with_last = 0;
-    if (__builtin_mul_overflow(static_cast<std::int64_t>(above + 1) * 100'000'000, unit_ns_, &with_last))
+    if (__builtin_mul_overflow(static_cast<std::int64_t>(above + 1) * 100'000'000, known_.unit, &with_last))
       return false;
-    first_ns_ = with_last - 100'000'000 * unit_ns_;
-    first_ = first;
-    size_ = text.size();
+    known_.base = with_last - 100'000'000 * known_.unit;
+    known_.first_eight = first;
+    known_.size = static_cast<std::uint32_t>(text.size());
     return true;
   }
 
-  std::uint64_t first_ = 0;
-  std::size_t size_ = 0;
-  std::int64_t first_ns_ = 0;
-  std::int64_t unit_ns_ = 0;
+  CommonBeginning known_;
 };
 
 // What one pass over a chunk remembers from row to row.
@@ -98,6 +99,7 @@ struct RowPass {
   ShortNames short_routes;
   NameCache long_routes;
   RouteText routes;
+  AttemptColumns columns;
 };
 
 }  // namespace overdue

@@ -81,12 +81,12 @@ void AccountingSink::note(std::string_view text) {
 }
 
 bool AccountingSink::in_range(std::optional<WallTime> at) const {
-  if (!since_ && !until_) return true;
+  if (takes_all()) return true;
   return at && (!since_ || *at >= *since_) && (!until_ || *at < *until_);
 }
 
 void AccountingSink::take(std::span<const Attempt> rows) {
-  if (since_ || until_) {
+  if (!takes_all()) {
     in_range_.clear();
     for (const Attempt& row : rows) {
       if (in_range(row.has_start ? std::optional(row.start) : std::nullopt)) in_range_.push_back(row);
@@ -123,6 +123,12 @@ void MeasuringSink::keep(std::span<const Attempt> rows) {
     by_group_[id].clear();
   }
   met_.clear();
+}
+
+void MeasuringSink::take_columns(const AttemptColumns& columns) {
+  if (grouped_ || !takes_all()) return RowSink::take_columns(columns);
+  count(columns.size, columns.size);
+  if (columns.size > 0) group(0).add(columns, names.backends);
 }
 
 void MeasuringSink::add_counts(Ending ending, Duration elapsed, std::uint64_t number,

@@ -59,6 +59,7 @@ class AccountingSink : public RowSink {
  protected:
   void take(std::span<const Attempt> rows) final;
   virtual void keep(std::span<const Attempt> rows) = 0;
+  bool takes_all() const { return !since_ && !until_; }
   bool in_range(std::optional<WallTime> at) const;
   void count(std::uint64_t calls, std::uint64_t attempts) {
     account_.calls += calls;
@@ -87,6 +88,7 @@ class MeasuringSink final : public AccountingSink {
 
  protected:
   void keep(std::span<const Attempt> rows) override;
+  void take_columns(const AttemptColumns& columns) override;
 
  private:
   Measurement& group(std::uint16_t id);

@@ -2,16 +2,16 @@
 
 namespace overdue {
 
-bool RowTaker::read_other_start(std::string_view text, Attempt& row, RowPass& pass) const {
+bool RowTaker::read_other_start(std::string_view text, WallTime& start, RowPass& pass) const {
   text = trimmed(text);
   if (start_unit_) {
     if (const auto since = duration_text(text, *start_unit_); since && since->count() >= 0) {
-      row.start = WallTime(*since);
+      start = WallTime(*since);
       return true;
     }
   }
   const auto at = pass.times.parse(text);
-  if (at) row.start = *at;
+  if (at) start = *at;
   return at.has_value();
 }
 

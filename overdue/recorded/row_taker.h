@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "overdue/recorded/block_fields.h"
 #include "overdue/recorded/chunk_reader.h"
 #include "overdue/recorded/fast_digits.h"
 #include "overdue/recorded/field_names.h"
@@ -47,11 +48,19 @@ class RowTaker {
     filters_ = !picks_.wheres().empty();
     groups_ = picks_.by().has_value();
     by_route_ = groups_ && *picks_.by() == route_;
+    columns_ =
+        (plain_status_ || only_latency_) && !filters_ && !groups_ && connect_ == kNone && route_ == kNone;
     more_ = connect_ != kNone || route_ != kNone || groups_;
   }
 
   const FieldPlan& plan() const { return plan_; }
   const RowRules& rules() const { return rules_; }
+
+  // Whether rows of this plan may be of the usual kind, which take_columns() knows.
+  bool may_take_columns() const { return columns_; }
+  // All of these rows, or none of them where one is not of the usual kind or has no time: false. Requires:
+  // may_take_columns(), at most AttemptColumns::kRowsMax rows, 16 readable bytes at each field.
+  bool take_columns(const BlockFields& block, RowPass& pass) const;
 
   template <bool Padded, typename TextOf>
   void take(const TextOf& text_of, RowPass& pass) const {
@@ -70,7 +79,7 @@ class RowTaker {
       }
     }
     if (start_ != kNone) {
-      row.has_start = read_start<Padded>(text_of(start_), row, pass);
+      row.has_start = read_start<Padded>(text_of(start_), row.start, pass);
       if (!row.has_start) [[unlikely]]
         sink.note(kNoStartNote);
     }
@@ -107,27 +116,36 @@ class RowTaker {
   template <bool Padded, typename TextOf>
   bool take_plain(const TextOf& text_of, Attempt& row, RowPass& pass) const {
     if (plain_status_) {
-      const std::string_view status = text_of(status_);
-      if (status.size() != 3) return false;
-      const unsigned hundreds = static_cast<unsigned char>(status[0]) - unsigned{'0'};
-      const unsigned tens = static_cast<unsigned char>(status[1]) - unsigned{'0'};
-      const unsigned ones = static_cast<unsigned char>(status[2]) - unsigned{'0'};
-      if (hundreds - 1 > 4 || tens > 9 || ones > 9) return false;
-      row.ending = rules_.statuses().ending_of(static_cast<int>(hundreds * 100 + tens * 10 + ones));
+      if (!read_status(text_of(status_), row.ending)) return false;
     } else if (!only_latency_) {
       return false;
     }
-    const std::string_view text = text_of(latency_);
+    return read_latency<Padded>(text_of(latency_), row.elapsed, pass);
+  }
+
+  bool read_status(std::string_view status, Ending& ending) const {
+    if (status.size() != 3) return false;
+    const unsigned hundreds = static_cast<unsigned char>(status[0]) - unsigned{'0'};
+    const unsigned tens = static_cast<unsigned char>(status[1]) - unsigned{'0'};
+    const unsigned ones = static_cast<unsigned char>(status[2]) - unsigned{'0'};
+    if (hundreds - 1 > 4 || tens > 9 || ones > 9) return false;
+    ending = rules_.statuses().ending_of(static_cast<int>(hundreds * 100 + tens * 10 + ones));
+    return true;
+  }
+
+  // A time above 0.
+  template <bool Padded>
+  bool read_latency(std::string_view text, Duration& took, RowPass& pass) const {
     std::uint64_t value = 0;
     unsigned& fraction = pass.fraction_digits;
     if (Padded && short_decimal(text.data(), text.size(), value, fraction) && fraction <= power_) {
-      row.elapsed = Duration(static_cast<std::int64_t>(value) * kPowersOfTen[power_ - fraction]);
+      took = Duration(static_cast<std::int64_t>(value) * kPowersOfTen[power_ - fraction]);
     } else {
       const auto elapsed = decimal_scaled(text, power_);
       if (!elapsed) return false;
-      row.elapsed = Duration(*elapsed);
+      took = Duration(*elapsed);
     }
-    return row.elapsed.count() > 0;
+    return took.count() > 0;
   }
 
   template <typename TextOf>
@@ -142,19 +160,23 @@ class RowTaker {
   }
 
   template <bool Padded>
-  bool read_start(std::string_view text, Attempt& row, RowPass& pass) const {
+  bool read_start(std::string_view text, WallTime& start, RowPass& pass) const {
     const std::size_t size = text.size();
     std::int64_t ns = 0;
     if (Padded && size - 9 <= 7) {
       const unsigned power = start_unit_ ? start_power_ : size <= 11 ? 9 : size <= 14 ? 6 : 3;
       if (pass.epochs.read(text, power, ns)) {
-        row.start = WallTime(Duration(ns));
+        start = WallTime(Duration(ns));
         return true;
       }
     }
-    return read_other_start(text, row, pass);
+    return read_other_start(text, start, pass);
   }
-  bool read_other_start(std::string_view text, Attempt& row, RowPass& pass) const;
+  bool read_other_start(std::string_view text, WallTime& start, RowPass& pass) const;
+  bool read_latencies(const BlockFields& block, RowPass& pass) const;
+  bool read_statuses(const BlockFields& block, RowPass& pass) const;
+  bool read_starts(const BlockFields& block, RowPass& pass) const;
+  void read_backends(const BlockFields& block, RowPass& pass) const;
   std::uint16_t route_id(std::string_view name, RowPass& pass) const;
   void read_connect(std::string_view text, Attempt& row) const;
 
@@ -164,7 +186,7 @@ class RowTaker {
   // The plan once more, as the inner loop needs it.
   std::uint32_t latency_, status_, start_, connect_, backend_, route_;
   unsigned power_, start_power_ = 0;
-  bool plain_status_, only_latency_, filters_, groups_, by_route_, more_;
+  bool plain_status_, only_latency_, filters_, groups_, by_route_, more_, columns_;
   std::optional<TimeUnit> start_unit_;
   TimeUnit connect_unit_ = TimeUnit::milliseconds;
 };

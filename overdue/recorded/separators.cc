@@ -30,41 +30,51 @@ std::uint64_t only_first(std::uint64_t found, std::size_t bytes) {
 
 #if defined(__x86_64__)
 
-[[gnu::target("avx2,bmi,popcnt")]] std::size_t find_by_avx2(const char* text, std::size_t size,
-                                                            char delimiter, std::uint32_t* places) {
-  const __m256i delimiters = _mm256_set1_epi8(delimiter);
-  const __m256i newlines = _mm256_set1_epi8('\n');
-  const __m256i quotes = _mm256_set1_epi8('"');
+[[gnu::target("avx2,bmi,popcnt"), gnu::always_inline]] inline std::uint64_t are_like(__m256i low,
+                                                                                     __m256i high,
+                                                                                     char like) {
+  const __m256i all = _mm256_set1_epi8(like);
+  const auto low_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, all)));
+  const auto high_bits = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, all)));
+  return low_bits | std::uint64_t{high_bits} << 32;
+}
+
+[[gnu::target("avx2,bmi,popcnt")]] Separators find_by_avx2(const char* text, std::size_t size, char delimiter,
+                                                           std::uint32_t* places) {
   std::uint32_t* out = places;
+  std::size_t newlines = 0;
+  std::uint64_t quotes = 0;
   for (std::size_t from = 0; from < size; from += 64) {
-    std::uint64_t found = 0;
-    for (unsigned half = 0; half < 2; ++half) {
-      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + from + 32 * half));
-      const __m256i any = _mm256_or_si256(
-          _mm256_or_si256(_mm256_cmpeq_epi8(bytes, delimiters), _mm256_cmpeq_epi8(bytes, newlines)),
-          _mm256_cmpeq_epi8(bytes, quotes));
-      found |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(any)))
-               << (32 * half);
-    }
-    out = write_places(only_first(found, size - from), static_cast<std::uint32_t>(from), out);
+    const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + from));
+    const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + from + 32));
+    const std::uint64_t ends = only_first(are_like(low, high, '\n'), size - from);
+    const std::uint64_t quoted = only_first(are_like(low, high, '"'), size - from);
+    const std::uint64_t found = only_first(are_like(low, high, delimiter), size - from) | ends | quoted;
+    newlines += static_cast<std::size_t>(std::popcount(ends));
+    quotes |= quoted;
+    out = write_places(found, static_cast<std::uint32_t>(from), out);
   }
-  return static_cast<std::size_t>(out - places);
+  return {static_cast<std::size_t>(out - places), newlines, quotes != 0};
 }
 
 #endif
 
-std::size_t find_by_bytes(const char* text, std::size_t size, char delimiter, std::uint32_t* places) {
+Separators find_by_bytes(const char* text, std::size_t size, char delimiter, std::uint32_t* places) {
   std::uint32_t* out = places;
+  std::size_t newlines = 0;
+  bool quotes = false;
   for (std::size_t i = 0; i < size; ++i) {
+    newlines += text[i] == '\n' ? 1 : 0;
+    quotes |= text[i] == '"';
     *out = static_cast<std::uint32_t>(i);
     out += text[i] == delimiter || text[i] == '\n' || text[i] == '"' ? 1 : 0;
   }
-  return static_cast<std::size_t>(out - places);
+  return {static_cast<std::size_t>(out - places), newlines, quotes};
 }
 
 }  // namespace
 
-std::size_t find_separators(const char* text, std::size_t size, char delimiter, std::uint32_t* places) {
+Separators find_separators(const char* text, std::size_t size, char delimiter, std::uint32_t* places) {
 #if defined(__x86_64__)
   static const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
   if (has_avx2) return find_by_avx2(text, size, delimiter, places);
