@@ -4,8 +4,7 @@
 
 namespace overdue::world {
 
-World::World(const Scenario& scenario, const RunOptions& options)
-    : scenario_(scenario), options_(options), traced_(static_cast<bool>(options.trace)) {
+World::World(const Scenario& scenario, const RunOptions& options) : WorldState(scenario, options) {
   end_ = Instant{} + std::min(scenario.until, options.until.value_or(scenario.until));
   second_ends_ = Instant{} + std::chrono::seconds(1);
   row_ = &timeline_.emplace_back();
@@ -18,7 +17,7 @@ World::World(const Scenario& scenario, const RunOptions& options)
 }
 
 // The seconds between now and the last event get their rows too.
-void World::turn_second() {
+void WorldState::turn_second() {
   while (now_ >= second_ends_) {
     second_ends_ += std::chrono::seconds(1);
     timeline_.push_back({.second = static_cast<std::uint32_t>(timeline_.size()), .queue = queued_});

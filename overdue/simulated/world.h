@@ -1,19 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <string_view>
-#include <vector>
+#include <optional>
+#include <string>
 
 #include "overdue/call/event.h"
-#include "overdue/simulated/event_queue.h"
 #include "overdue/simulated/run.h"
-#include "overdue/simulated/slot_pool.h"
-#include "overdue/simulated/timer_queue.h"
-#include "overdue/simulated/world_parts.h"
-#include "overdue/simulated/world_slots.h"
-#include "overdue/simulated/world_write_parts.h"
+#include "overdue/simulated/world_state.h"
 
 namespace overdue::world {
 
@@ -29,7 +22,7 @@ namespace overdue::world {
 //
 // Memory:  that of what is under way at once, and a row a second.
 // Threads: none. Replay: equal scenario and seed give an equal run.
-class World {
+class World : private WorldState {
  public:
   World(const Scenario& scenario, const RunOptions& options);
   World(const World&) = delete;
@@ -38,10 +31,6 @@ class World {
   RunResult run();
 
  private:
-  EventQueue::Ticket push(Instant at, Kind kind, std::uint32_t index) {
-    OVERDUE_CHECK(at >= now_);
-    return queue_.push(at, (static_cast<std::uint32_t>(kind) << kIndexBits) | index);
-  }
   void handle(const EventQueue::Event& event);
   void hear_at_once();
 
@@ -53,29 +42,14 @@ class World {
   void set_up_faults();
   void set_up_writes();
   std::uint32_t add_channel(std::uint32_t link, std::string_view owner);
-  std::uint32_t link_named(std::string_view name) const;
-  std::uint32_t service_named(std::string_view name) const;
-  std::uint32_t client_named(std::string_view name) const;
-  std::uint32_t service_named_or_none(std::string_view name) const;
-
   // world_clients.cc
   void schedule_arrival(Source& source, std::uint32_t index);
   void on_arrival(std::uint32_t source);
   void on_user(std::uint32_t user);
   void begin_clients_call(Source& source, std::uint32_t user);
   void on_verdict(Call& call, const FinishCall& finish);
-  void fold(const Call& call);
 
   // world_calls.cc: the caller's side of calls and attempts.
-  struct NewCall {
-    std::uint32_t channel;
-    CallKind kind;
-    std::uint32_t root = kNone;  // None: itself.
-    std::uint32_t parent = kNone;
-    std::uint32_t client = kNone;
-    std::uint32_t user = kNone;
-    std::optional<Instant> deadline = std::nullopt;
-  };
   std::uint32_t take_call(const NewCall& made);
   void start_call(const NewCall& made);
   template <typename OneEvent>
@@ -98,7 +72,6 @@ class World {
     if (--attempts_[index].references == 0) forget_attempt(index);
   }
   void forget_attempt(std::uint32_t index);
-  std::uint32_t pick_replica(Channel& channel);
 
   // world_connections.cc
   bool acquire_connection(std::uint32_t index, AttemptSlot& attempt);
@@ -115,7 +88,6 @@ class World {
   void on_request(std::uint32_t index);
   void answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once);
   void send_cancellation(std::uint32_t index);
-  bool lost(WayState& way, Random& random);
 
   // world_server.cc
   void arrive(std::uint32_t index);
@@ -134,12 +106,10 @@ class World {
   void end_work(std::uint32_t index, AttemptSlot& attempt);
   void end_work_with(std::uint32_t index, Ending ending, std::uint16_t status);
   void stop_work(std::uint32_t index, AttemptSlot& attempt);
-  bool stored(const AttemptSlot& attempt) const;
   void on_cancellation(std::uint32_t index);
   void on_check(std::uint32_t index);
 
   // world_writes.cc: clients whose writes end confirmed.
-  void note(HistoryEntry entry);
   void begin_operation(const NewCall& made);
   void freeze(WriteOperation& operation, OperationId id);
   void order_again(OperationId id);
@@ -156,14 +126,10 @@ class World {
   void on_told(std::uint32_t index, WriteSlot& slot, const Tell& told);
   void on_resolved(const Call& call, OperationId id, const overdue::Outcome& outcome);
   void on_person_asked(const Call& call, const WriteSlot& slot);
-  std::optional<Instant> write_wakeup(const Call& call) const;
-  bool write_is_over(const Call& call) const;
   void release_write(std::uint32_t index);
   void release_root(OperationId id);
 
   // world_journal.cc
-  bool has_journal(std::uint32_t client) const;
-  bool is_down(std::uint32_t client) const;
   void persist(std::uint32_t index, WriteSlot& slot, const Persist& what);
   void ask_entry(std::uint32_t index, WriteSlot& slot);
   void schedule(std::uint32_t index, WriteSlot& slot, JournalEvent event, Instant at);
@@ -177,12 +143,8 @@ class World {
   void take_over(std::uint32_t client);
 
   // world_store.cc: services that keep a record of each key.
-  StoreState* store_of(const AttemptSlot& attempt);
-  KeyScope scope_in(const StoreState& store, const WriteMessage& message) const;
   void attach_message(AttemptSlot& attempt, const Question* asks);
   void note_sent(const AttemptSlot& attempt);
-  void expire(StoreState& store, const KeyScope& scope);
-  void mark(LedgerMark what, const KeyScope& scope, const std::string& reply = {});
   bool turned_away(std::uint32_t index, AttemptSlot& attempt);
   bool claim_key(std::uint32_t index, AttemptSlot& attempt);
   void answer_claim(std::uint32_t index, AttemptSlot& attempt, const ClaimReply& claim, bool limit_passed);
@@ -192,7 +154,6 @@ class World {
   bool commit_record(std::uint32_t index, AttemptSlot& attempt, StoreState& store, bool rejects);
   CommitAnswer write_record(AttemptSlot& attempt, StoreState& store, bool rejects);
   void tell_replica(StoreState& store, const KeyScope& scope);
-  std::uint32_t number_of(const StoreState& store) const;
   void on_durable(const StoreEvent& event);
   void fail_over(std::uint32_t service);
   void give_up_key(AttemptSlot& attempt, bool failed);
@@ -210,7 +171,6 @@ class World {
   void crash(std::uint32_t replica, bool silently);
   void restart(std::uint32_t replica);
   void crash_and_restart(std::uint32_t replica, Duration restart_after);
-  const Fault* crash_at(const AttemptSlot& attempt, CrashPoint point) const;
   bool crash_strikes(const AttemptSlot& attempt, CrashPoint point);
   void on_pause(std::uint32_t index);
   void on_probe(std::uint32_t replica);
@@ -222,58 +182,6 @@ class World {
   void add_services(RunResult& result);
   void add_replicas(RunResult& result);
   void add_writes(RunResult& result);
-
-  // world_trace.cc: only where somebody listens.
-  void trace_call(const Call& call, std::string_view what);
-  void trace_attempt(const AttemptSlot& attempt, std::string_view what);
-  void trace_part(std::string_view part, std::string_view what);
-
-  ServiceState& service_of(const AttemptSlot& attempt) {
-    return services_[replicas_[attempt.replica].service];
-  }
-  Channel& channel_of(const AttemptSlot& attempt) { return *channels_[attempt.channel]; }
-  TimelineRow& row() { return *row_; }
-  void append(Line& line, std::uint32_t index);
-  void prepend(Line& line, std::uint32_t index);
-  std::uint32_t take_first(Line& line);
-  void take_out(Line& line, std::uint32_t index);
-  void turn_second();
-
-  const Scenario& scenario_;
-  const RunOptions& options_;
-  const bool traced_;
-  Instant now_{};
-  Instant second_ends_{};
-  Instant end_{};
-  TimerQueue queue_;
-  std::vector<std::uint32_t> at_once_;  // Attempts whose answer is there as soon as this event is over.
-  SlotPool<Call> calls_;
-  SlotPool<AttemptSlot> attempts_;
-  // What a new attempt begins as, to be copied: written out value by value it would be cleared by an
-  // instruction that takes 10 ns to begin.
-  const AttemptSlot fresh_attempt_;
-  std::vector<LinkState> links_;
-  std::deque<Bursts> bursts_;
-  std::vector<std::unique_ptr<Channel>> channels_;
-  std::vector<ServiceState> services_;
-  std::vector<ReplicaState> replicas_;
-  std::vector<PauseSource> pauses_;
-  std::vector<ClientState> clients_;
-  std::vector<Source> sources_;
-  std::vector<std::uint32_t> client_channels_;
-  std::vector<std::uint32_t> users_;  // The source of each user of a closed loop.
-  std::vector<TimelineRow> timeline_;
-  TimelineRow* row_ = nullptr;      // Of the present second.
-  std::uint32_t open_sources_ = 0;  // That may still begin calls; users, of closed loops.
-  std::uint64_t queued_ = 0;        // In all queues.
-  std::uint64_t calls_made_ = 0;
-  std::uint64_t events_ = 0;
-  std::uint64_t hash_ = 0;
-  bool crashes_drawn_ = false;          // Some fault crashes per request.
-  std::unique_ptr<WriteWorld> writes_;  // None: no client has a journal, no service a store.
-  std::optional<Duration> faults_end_;
-  std::vector<bool> fault_on_;
-  bool interrupted_ = false;
 };
 
 }  // namespace overdue::world

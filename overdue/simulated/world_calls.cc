@@ -127,7 +127,7 @@ void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
   call.timer = push(call.timer_at, Kind::wakeup, index);
 }
 
-std::uint32_t World::pick_replica(Channel& channel) {
+std::uint32_t WorldState::pick_replica(Channel& channel) {
   const auto count = static_cast<std::uint32_t>(channel.in_flight.size());
   if (count == 1) return 0;
   switch (links_[channel.link].link->balance) {

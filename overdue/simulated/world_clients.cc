@@ -108,7 +108,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
 }
 
 // What became of the intent, once nothing is left that could still have an effect for it, or the run is over.
-void World::fold(const Call& call) {
+void WorldState::fold(const Call& call) {
   LedgerCounts& ledger = clients_[call.client].result.ledger;
   ++ledger.intents;
   ledger.executions += call.executions;

@@ -159,14 +159,14 @@ void World::forget_connections(std::uint32_t replica) {
   }
 }
 
-void World::append(Line& line, std::uint32_t index) {
+void WorldState::append(Line& line, std::uint32_t index) {
   attempts_[index].next = kNone;
   (line.length == 0 ? line.first : attempts_[line.last].next) = index;
   line.last = index;
   ++line.length;
 }
 
-void World::prepend(Line& line, std::uint32_t index) {
+void WorldState::prepend(Line& line, std::uint32_t index) {
   attempts_[index].next = line.first;
   if (line.length == 0) {
     attempts_[index].next = kNone;
@@ -177,7 +177,7 @@ void World::prepend(Line& line, std::uint32_t index) {
 }
 
 // Requires: somebody waits.
-std::uint32_t World::take_first(Line& line) {
+std::uint32_t WorldState::take_first(Line& line) {
   const std::uint32_t index = line.first;
   line.first = attempts_[index].next;
   --line.length;
@@ -185,7 +185,7 @@ std::uint32_t World::take_first(Line& line) {
 }
 
 // From the middle; nothing where it is not in the line.
-void World::take_out(Line& line, std::uint32_t index) {
+void WorldState::take_out(Line& line, std::uint32_t index) {
   std::uint32_t before = kNone;
   std::uint32_t at = line.first;
   for (std::uint32_t i = 0; i < line.length; ++i) {

@@ -144,7 +144,7 @@ void World::crash_and_restart(std::uint32_t replica, Duration restart_after) {
 }
 
 // The fault that crashes the replica at this point of this attempt's work, if one does.
-const Fault* World::crash_at(const AttemptSlot& attempt, CrashPoint point) const {
+const Fault* WorldState::crash_at(const AttemptSlot& attempt, CrashPoint point) const {
   const ReplicaState& replica = replicas_[attempt.replica];
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const Fault& fault = scenario_.faults[i];

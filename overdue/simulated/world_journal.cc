@@ -10,11 +10,11 @@ constexpr Duration kLookAgain = std::chrono::milliseconds(10);
 
 }  // namespace
 
-bool World::has_journal(std::uint32_t client) const {
+bool WorldState::has_journal(std::uint32_t client) const {
   return writes_ != nullptr && client != kNone && writes_->journals[client].said != nullptr;
 }
 
-bool World::is_down(std::uint32_t client) const {
+bool WorldState::is_down(std::uint32_t client) const {
   return has_journal(client) && writes_->journals[client].down;
 }
 

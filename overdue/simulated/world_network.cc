@@ -4,7 +4,7 @@
 
 namespace overdue::world {
 
-bool World::lost(WayState& way, Random& random) {
+bool WorldState::lost(WayState& way, Random& random) {
   if (way.partitions > 0) return true;
   double kept = 1 - (way.bursts != nullptr && way.bursts->bad_at(now_) ? way.burst_loss : way.loss);
   for (const double loss : way.fault_losses) kept *= 1 - loss;

@@ -63,7 +63,7 @@ void World::take_next(std::uint32_t number) {
   }
 }
 
-bool World::stored(const AttemptSlot& attempt) const {
+bool WorldState::stored(const AttemptSlot& attempt) const {
   const Call& call = calls_[attempt.call];
   const std::uint32_t link = channels_[call.channel]->link;
   return call.kind == CallKind::keyed_write && (calls_[call.root].remembered >> link & 1) != 0 &&

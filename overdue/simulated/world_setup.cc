@@ -37,25 +37,25 @@ double mean_ns(const std::optional<Duration>& mean) { return static_cast<double>
 
 }  // namespace
 
-std::uint32_t World::link_named(std::string_view name) const {
+std::uint32_t WorldState::link_named(std::string_view name) const {
   const std::uint32_t place =
       place_of(links_, [](const LinkState& link) -> std::string_view { return link.link->name; }, name);
   OVERDUE_CHECK(place != kNone);
   return place;
 }
 
-std::uint32_t World::service_named_or_none(std::string_view name) const {
+std::uint32_t WorldState::service_named_or_none(std::string_view name) const {
   return place_of(
       services_, [](const ServiceState& service) -> std::string_view { return service.service->name; }, name);
 }
 
-std::uint32_t World::service_named(std::string_view name) const {
+std::uint32_t WorldState::service_named(std::string_view name) const {
   const std::uint32_t place = service_named_or_none(name);
   OVERDUE_CHECK(place != kNone);
   return place;
 }
 
-std::uint32_t World::client_named(std::string_view name) const {
+std::uint32_t WorldState::client_named(std::string_view name) const {
   const std::uint32_t place = place_of(
       clients_, [](const ClientState& client) -> std::string_view { return client.client->name; }, name);
   OVERDUE_CHECK(place != kNone);

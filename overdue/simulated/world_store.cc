@@ -35,13 +35,13 @@ Ending ending_of(std::uint16_t status) { return status < 300 ? Ending::replied :
 
 }  // namespace
 
-StoreState* World::store_of(const AttemptSlot& attempt) {
+StoreState* WorldState::store_of(const AttemptSlot& attempt) {
   if (attempt.message == kNone) return nullptr;
   StoreState& store = writes_->stores[replicas_[attempt.replica].service];
   return store.said != nullptr ? &store : nullptr;
 }
 
-KeyScope World::scope_in(const StoreState& store, const WriteMessage& message) const {
+KeyScope WorldState::scope_in(const StoreState& store, const WriteMessage& message) const {
   KeyScope scope = message.scope;
   if (store.said->is(StoreWrong::ignores_caller)) scope.caller.clear();
   return scope;
@@ -96,7 +96,7 @@ void World::note_sent(const AttemptSlot& attempt) {
 }
 
 // Retention is looked at when the key is.
-void World::expire(StoreState& store, const KeyScope& scope) {
+void WorldState::expire(StoreState& store, const KeyScope& scope) {
   if (!store.said->retention) return;
   const auto done = store.done_at.find(scope);
   if (done == store.done_at.end()) return;
@@ -106,7 +106,7 @@ void World::expire(StoreState& store, const KeyScope& scope) {
   mark(LedgerMark::expired, scope);
 }
 
-void World::mark(LedgerMark what, const KeyScope& scope, const std::string& reply) {
+void WorldState::mark(LedgerMark what, const KeyScope& scope, const std::string& reply) {
   writes_->ledger.add(
       {.mark = what, .caller = scope.caller, .key = scope.key, .intent = {}, .payload = {}, .reply = reply});
 }
@@ -341,7 +341,7 @@ void World::tell_replica(StoreState& store, const KeyScope& scope) {
   push_later(std::move(later), now_ + store.replica_lag.draw(store.random));
 }
 
-std::uint32_t World::number_of(const StoreState& store) const {
+std::uint32_t WorldState::number_of(const StoreState& store) const {
   return static_cast<std::uint32_t>(&store - writes_->stores.data());
 }
 

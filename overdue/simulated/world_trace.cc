@@ -14,7 +14,7 @@ std::string at(Instant now) {
 
 }  // namespace
 
-void World::trace_call(const Call& call, std::string_view what) {
+void WorldState::trace_call(const Call& call, std::string_view what) {
   const std::string_view link = links_[channels_[call.channel]->link].link->name;
   std::string_view client = "a service";
   if (call.client != kNone) client = clients_[call.client].client->name;
@@ -25,7 +25,7 @@ void World::trace_call(const Call& call, std::string_view what) {
   options_.trace(fmt::format("{} intent {} {} calls {}: {}", at(now_), call.key, client, link, what));
 }
 
-void World::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
+void WorldState::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
   const Call& call = calls_[attempt.call];
   options_.trace(fmt::format("{} intent {} {} attempt {} at {}: {}", at(now_), call.key,
                              links_[channels_[call.channel]->link].link->name,
@@ -33,7 +33,7 @@ void World::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
                              what));
 }
 
-void World::trace_part(std::string_view part, std::string_view what) {
+void WorldState::trace_part(std::string_view part, std::string_view what) {
   options_.trace(fmt::format("{} {}: {}", at(now_), part, what));
 }
 

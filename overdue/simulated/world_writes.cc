@@ -25,7 +25,7 @@ bool is_at_rest(const WriteLifecycle& lifecycle) {
 
 }  // namespace
 
-void World::note(HistoryEntry entry) {
+void WorldState::note(HistoryEntry entry) {
   hash_ = (hash_ ^ (static_cast<std::uint64_t>(entry.operation) << 16) ^
            (static_cast<std::uint64_t>(entry.mark) << 8) ^ static_cast<std::uint64_t>(entry.state)) *
           0x9e3779b97f4a7c15U;
@@ -285,7 +285,7 @@ void World::on_person_asked(const Call& call, const WriteSlot& slot) {
   order_again(id);
 }
 
-std::optional<Instant> World::write_wakeup(const Call& call) const {
+std::optional<Instant> WorldState::write_wakeup(const Call& call) const {
   const WriteSlot& slot = writes_->slots[call.write];
   if (!slot.lifecycle) return std::nullopt;
   const std::optional<Instant> wanted = slot.lifecycle->next_wakeup();
@@ -293,7 +293,7 @@ std::optional<Instant> World::write_wakeup(const Call& call) const {
   return std::min(wanted.value_or(kNever), slot.step_by);
 }
 
-bool World::write_is_over(const Call& call) const {
+bool WorldState::write_is_over(const Call& call) const {
   const WriteSlot& slot = writes_->slots[call.write];
   return !slot.lifecycle || is_at_rest(*slot.lifecycle);
 }
