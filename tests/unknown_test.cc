@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <ostream>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,18 +43,20 @@ std::vector<std::string> unknown_paths() {
 }
 
 std::vector<Wrong> wrongs_of(const std::string& path) {
-  static const std::regex kLine(R"(# Wrong[^:]*: (.*) => (\S+))");
-  static const std::regex kSet(R"(--set (\S+?=(?:"[^"]*"|\[[^\]]*\]|\S+)))");
+  constexpr std::string_view kSet = "--set ", kColon = ": ", kArrow = " => ";
   std::vector<Wrong> wrongs;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    std::smatch match;
-    if (!std::regex_match(line, match, kLine)) continue;
-    Wrong wrong{.path = path, .sets = {}, .field = match[2]};
-    const std::string arguments = match[1];
-    for (std::sregex_iterator at(arguments.begin(), arguments.end(), kSet); at != std::sregex_iterator();
-         ++at)
-      wrong.sets.push_back((*at)[1]);
+    const std::size_t arrow = line.find(kArrow);
+    if (!line.starts_with("# Wrong") || arrow == std::string::npos) continue;
+    Wrong wrong{.path = path, .sets = {}, .field = line.substr(arrow + kArrow.size())};
+    std::size_t at = line.find(kColon) + kColon.size();
+    while (line.compare(at, kSet.size(), kSet) == 0) {
+      at += kSet.size();
+      const std::size_t end = std::min(line.find(" " + std::string(kSet), at), arrow);
+      wrong.sets.push_back(line.substr(at, end - at));
+      at = end + 1;
+    }
     wrongs.push_back(std::move(wrong));
   }
   return wrongs;
