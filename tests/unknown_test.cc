@@ -128,6 +128,20 @@ INSTANTIATE_TEST_SUITE_P(Scenarios, WrongOne, testing::ValuesIn(all_wrongs()), [
          letters_of(one.param.field);
 });
 
+// Worlds that once broke, or accused a right client and server; each file says how. They stay.
+TEST(UnknownOutcomes, WorldsThatOnceFailedEndClean) {
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator("tests/unknown")) {
+    SCOPED_TRACE(entry.path().string());
+    const auto scenario = load_scenario({.path = entry.path().string(), .sets = {}, .policy = {}});
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    ++files;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+      EXPECT_EQ(run(*scenario, {.seed = seed}).checker.all(), 0U) << "seed " << seed;
+  }
+  EXPECT_GE(files, 5U);
+}
+
 TEST(UnknownOutcomes, EveryFileButThePlainOneNamesItsRowAndSomebodyWrong) {
   EXPECT_GE(unknown_paths().size(), 21U);
   for (const std::string& path : unknown_paths()) {

@@ -98,6 +98,13 @@ void check_scenario(Scenario& scenario, ScenarioFaults& faults) {
   for (Client& client : scenario.clients) {
     const auto link = std::ranges::find(scenario.links, client.calls, &Link::name);
     if (client.ledger_at.empty() && link != scenario.links.end()) client.ledger_at = link->service;
+    if (client.journal && link != scenario.links.end() && client.ledger_at != link->service) {
+      faults.add_of_whole(
+          fmt::format("client.{}.ledger", client.name),
+          fmt::format(
+              "= \"{}\": a client with a journal is judged by the effects of the service it calls, {}",
+              client.ledger_at, link->service));
+    }
     if (client.from >= scenario.duration) {
       faults.add_of_whole(
           fmt::format("client.{}.from", client.name),

@@ -116,6 +116,7 @@ void World::crash(std::uint32_t number, bool silently) {
       stop_work(index, attempt);
       end_work(index, attempt);
     }
+    std::erase(replica.stalled, index);  // A question takes no worker, and stood still all the same.
     attempt.step = 0;
     attempt.phase = Phase::away;
   }

@@ -142,11 +142,12 @@ void World::crash_client(std::uint32_t client, Duration restart_after) {
   if (std::exchange(journal.down, true)) return;
   if (traced_) [[unlikely]]
     trace_part(clients_[client].client->name, "crashes");
+  // The end of one may be the end of another: all are held until all are through.
   const auto working = journal.calls;
+  for (const auto& [who, index] : working) ++calls_[index].references;
   for (const auto& [who, index] : working) {
     const auto& [id, process] = who;
     Call& call = calls_[index];
-    ++call.references;
     WriteOperation& operation = writes_->operation(id);
     note({.mark = HistoryMark::crashed, .operation = id, .process = process});
     journal.journal.crash(process);
@@ -166,8 +167,8 @@ void World::crash_client(std::uint32_t client, Duration restart_after) {
                         .last_status = 0});
     }
     forget_attempts(index);
-    release_call(index);
   }
+  for (const auto& [who, index] : working) release_call(index);
   push_later({.what = Later::What::recovery, .client = client}, now_ + restart_after);
 }
 

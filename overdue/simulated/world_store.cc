@@ -376,6 +376,7 @@ void World::fail_over(std::uint32_t service) {
 void World::give_up_key(AttemptSlot& attempt, bool failed) {
   StoreState* const store = store_of(attempt);
   WriteMessage& message = writes_->messages[attempt.message];
+  message.did_nothing = !failed;  // Refused at its commit, or stopped: it is at its end, whoever has the key.
   if (store == nullptr || message.epoch == 0) return;
   const KeyScope scope = scope_in(*store, message);
   if (failed && store->said->is(StoreWrong::stores_errors)) {
@@ -385,7 +386,7 @@ void World::give_up_key(AttemptSlot& attempt, bool failed) {
     if (*stored == CommitAnswer::done) mark(LedgerMark::rejected, message.scope, error);
     return;
   }
-  if (*store->records.release(scope, message.epoch)) message.did_nothing = !failed;
+  (void)store->records.release(scope, message.epoch);
 }
 
 // The reply leaves when its commit is durable, or sooner where the store does not care.
@@ -442,10 +443,13 @@ std::optional<RecordTold> World::ask_store(StoreState& store, const WriteMessage
   const OnUnknown kind = message.question->kind;
   if (kind == OnUnknown::list) {
     if (!said.listing) return std::nullopt;
-    const bool there = store.listed.contains({message.scope.caller, message.id});
-    return RecordTold{.question = {.kind = kind},
-                      .says = there ? RecordSays::applied : RecordSays::absent,
-                      .retry_after = {}};
+    RecordTold told{.question = {.kind = kind}, .says = RecordSays::absent, .retry_after = {}};
+    // What is not durable yet is on no list, and is not missing from it either.
+    if (!store.records.durable(scope))
+      told.says = RecordSays::in_flight;
+    else if (store.listed.contains({message.scope.caller, message.id}))
+      told.says = RecordSays::applied;
+    return told;
   }
   if (kind == OnUnknown::fence)
     return said.fence ? std::optional(fence_key(store, message, scope)) : std::nullopt;
@@ -453,7 +457,8 @@ std::optional<RecordTold> World::ask_store(StoreState& store, const WriteMessage
   if (said.status_fences) return fence_key(store, message, scope);
   RecordTold told = *store.records.status(now_, scope, message.valid_until,
                                           said.replica_lag ? ReadFrom::any_replica : ReadFrom::primary);
-  told.limit_passed = message.valid_until && now_ >= *message.valid_until;
+  // A commit that is on its way to the disk was in time.
+  told.limit_passed = message.valid_until && now_ >= *message.valid_until && store.records.durable(scope);
   if (said.is(StoreWrong::replica_says_primary)) told.at_primary = true;
   const RecordState stands = store.records.record(scope).state();
   const bool closed = stands == RecordState::absent || stands == RecordState::in_flight;

@@ -57,6 +57,8 @@ Result<RecordTold> MemoryIdempotencyStore::status(Instant now, const KeyScope& s
   const IdempotencyRecord& record = replica ? kept.replica : kept.durable ? *kept.durable : kept.record;
   RecordTold told = record.status(now, valid_until);
   told.at_primary = !replica;
+  // In flight though it may be, its commit beat the limit and only waits for the disk.
+  if (!replica && kept.durable) told.limit_passed = false;
   return told;
 }
 

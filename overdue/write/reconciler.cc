@@ -24,7 +24,11 @@ bool in_plan(AfterDeadline plan, OnUnknown step) {
 
 bool Reconciler::usable(OnUnknown step, const Situation& situation) const {
   if (situation.sealed) return step == OnUnknown::list;
-  const bool changes = step == OnUnknown::retry || step == OnUnknown::fence;
+  // A status that fences writes a tombstone too: over a record that was deleted it would stand for nothing.
+  const bool fences =
+      step == OnUnknown::fence || (step == OnUnknown::query && terms_->not_found == NotFound::fenced &&
+                                   terms_->expired == ExpiredKeys::deleted);
+  const bool changes = step == OnUnknown::retry || fences;
   if (changes && situation.last_send_passed) return false;
   if (step == OnUnknown::retry && !terms_->keyed) return false;  // A second effect, as like as not.
   return in_plan(terms_->after_deadline, step);

@@ -16,10 +16,10 @@ namespace overdue {
 //     complete   retry, query, list
 //     settle     query, list
 //     revoke     fence, query, list
-// retry and fence only before the last send: past it the server may have forgotten the key, and would take
-// them for something new. Once the key is known to be closed only a listing can tell, and is all that is
-// asked. Steps take turns; after each without a proof the wait grows (WriteTerms::between_steps). Where no
-// step is left a person is asked, with the reason.
+// retry and fence (and a query that fences, where keys are deleted) only before the last send: past it the
+// server may have forgotten the key, and would take them for something new. Once the key is known to be
+// closed only a listing can tell, and is all that is asked. Steps take turns; after each without a proof the
+// wait grows (WriteTerms::between_steps). Where no step is left a person is asked, with the reason.
 //
 // Threads: none. Replay: equal terms, seed and calls give equal steps.
 class Reconciler {
