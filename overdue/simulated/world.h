@@ -20,7 +20,8 @@ namespace overdue::world {
 // Everything that takes time is one event of one queue; what takes none is done at once, except that an
 // answer never comes while its request is still being sent.
 //
-// Memory:  that of what is under way at once, and a row a second.
+// Memory:  that of what is under way at once, and a row a second; of clients with a journal also what they
+//          and their servers did, for the checker.
 // Threads: none. Replay: equal scenario and seed give an equal run.
 class World : private WorldState {
  public:
