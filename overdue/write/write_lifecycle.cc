@@ -281,7 +281,11 @@ void WriteLifecycle::on_record_told(Instant now, const RecordTold& told, WriteAc
   const bool current = question_ == told.question && told.question.kind != OnUnknown::retry;
   if (told.says == RecordSays::expired) expired_seen_ = true;
   if (told.says == RecordSays::other_payload) other_payload_ = true;
-  if (const std::optional<Outcome> outcome = proof_of(told, *terms_)) {
+  // Past the last send a record may have been deleted, and a tombstone written where it stood.
+  const bool over_a_deleted_record = told.says == RecordSays::fenced &&
+                                     terms_->expired == ExpiredKeys::deleted && now >= identity_.last_send;
+  const std::optional<Outcome> outcome = over_a_deleted_record ? std::nullopt : proof_of(told, *terms_);
+  if (outcome) {
     if (current) question_.reset();
     return prove(*outcome, row_of(outcome->proof), out);
   }
