@@ -141,6 +141,7 @@ class ExactCounts {
   void add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series);
   void resize_slots(std::size_t size);
   void add_to(std::uint32_t number, std::uint16_t series, std::uint64_t count);
+  void add_row(std::span<const std::uint32_t> numbers, const Row& theirs, std::uint16_t series);
   void add_to_row(std::uint32_t number, std::uint16_t series, std::uint64_t count);
   void add_to_pair(std::uint32_t number, std::uint16_t series, std::uint64_t count);
   const Pair* find_pair(std::uint64_t key_plus_1) const;

@@ -40,6 +40,46 @@ TEST(ExactCounts, CarriesCountsPastSixteenBitsAndNeverWraps) {
   EXPECT_EQ(exact.count_at(0, 0), ~std::uint64_t{0});
 }
 
+TEST(ExactCounts, MergesCountsPastSixteenBitsAndNeverWraps) {
+  const std::vector<std::uint16_t> to_series = {kEndings, 2};
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  // Ours and theirs: sums that pass 16 bits by their low halves alone, by carries alone, by both, and the
+  // end.
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> counts = {{0, 1},
+                                                                       {1, 0},
+                                                                       {0xffff, 1},
+                                                                       {0x8000, 0x8000},
+                                                                       {0x1'0000, 0x3'0000},
+                                                                       {0x1'ffff, 0xf'ffff},
+                                                                       {0, kMost},
+                                                                       {kMost - 5, 5},
+                                                                       {kMost - 5, 6},
+                                                                       {kMost, kMost}};
+  ExactCounts ours;
+  ExactCounts theirs;
+  // Numbers differ: theirs come in the other order, and three latencies are theirs alone.
+  for (std::size_t at = 0; at < counts.size(); ++at)
+    ours.add(Duration(static_cast<std::int64_t>(at)), kEndings, counts[at].first);
+  theirs.add(1s, 0, 70'000);
+  theirs.add(2s, 1, 70'000);
+  theirs.add(3s, 0, kMost);
+  theirs.add(3s, 0, 9);  // More than is told.
+  for (std::size_t at = counts.size(); at-- > 0;)
+    theirs.add(Duration(static_cast<std::int64_t>(at)), 0, counts[at].second);
+  ours.merge(theirs, to_series);
+  auto merged = counts_of(ours);
+  for (std::size_t at = 0; at < counts.size(); ++at) {
+    const auto [first, second] = counts[at];
+    EXPECT_EQ((merged[{static_cast<std::int64_t>(at), kEndings}]),
+              first > kMost - second ? kMost : first + second)
+        << at;
+  }
+  EXPECT_EQ((merged[{Duration(1s).count(), kEndings}]), 70'000U);
+  EXPECT_EQ((merged[{Duration(2s).count(), 2}]), 70'000U);
+  EXPECT_EQ((merged[{Duration(3s).count(), kEndings}]), kMost);
+  EXPECT_EQ(merged.size(), counts.size() + 3);
+}
+
 TEST(ExactCounts, KeepsTheLongestLatencyThereIs) {
   ExactCounts exact;
   exact.add(Duration::max(), 0, 1);
