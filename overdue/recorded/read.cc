@@ -28,28 +28,31 @@ struct Worker {
   template <typename... Args>
   explicit Worker(const Args&... args) : sink(args...) {}
 
-  void run(Reading& reading, std::uint64_t chunks_max = UINT64_MAX) {
-    for (std::uint64_t chunks = 0; chunks < chunks_max && !reading.stop.load(std::memory_order_relaxed);
-         ++chunks) {
-      // What was read while the format was looked at is taken all the same.
-      if (chunks > 0 && reading.progress && reading.progress->stop.load(std::memory_order_relaxed)) break;
-      auto more = reading.source.next(chunk);
-      if (!more) {
-        error = std::move(more.error());
-        reading.stop = true;
-        break;
-      }
-      if (!*more) break;
-      sink.begin_chunk(chunk.number);
-      if (chunk.too_long) {
-        sink.set_aside(kLineTooLong, 0);
-        sink.end_chunk(1);
-      } else {
-        sink.end_chunk(reading.reader.read(chunk.text, sink));
-      }
-      if (too_many_groups()) reading.stop = true;
+  // Takes the next chunk: false at the end and after an error.
+  bool take(Reading& reading) {
+    auto more = reading.source.next(chunk);
+    if (more) return *more;
+    error = std::move(more.error());
+    reading.stop = true;
+    return false;
+  }
+  void read_taken(Reading& reading) {
+    sink.begin_chunk(chunk.number);
+    if (chunk.too_long) {
+      sink.set_aside(kLineTooLong, 0);
+      sink.end_chunk(1);
+    } else {
+      sink.end_chunk(reading.reader.read(chunk.text, sink));
     }
+    if (too_many_groups()) reading.stop = true;
+  }
+  void run(Reading& reading) {
+    while (!reading.stop.load(std::memory_order_relaxed) && !is_stopped(reading) && take(reading))
+      read_taken(reading);
     sink.flush();
+  }
+  static bool is_stopped(const Reading& reading) {
+    return reading.progress && reading.progress->stop.load(std::memory_order_relaxed);
   }
   bool too_many_groups() const {
     if constexpr (requires { sink.too_many_groups(); }) return sink.too_many_groups();
@@ -157,7 +160,7 @@ std::vector<std::string> names_in(const NameTable& table) {
 }
 
 // One measurement of the threads' parts. Ids come out in the order of the file: mostly they do by themselves,
-// since the first part began the file alone; else they are given out anew.
+// since the first part began the file; else they are given out anew.
 Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts, const std::vector<std::string>& order,
                      const RunBoth& run_both) {
   std::vector<std::string> by_itself;
@@ -214,11 +217,13 @@ Result<LogMeasurement> read_log(const std::string& path, const ReadOptions& opti
   Reading reading{*opened->source, reader, progress};
   std::vector<std::unique_ptr<Worker<MeasuringSink>>> workers;
   for (unsigned i = 0; i < threads; ++i) workers.push_back(std::make_unique<Worker<MeasuringSink>>(options));
-  {
-    workers[0]->run(reading, 1);  // Alone: see combined().
+  // The first chunk is the first part's (see combined()), and taken all the same where reading is stopped: it
+  // was read to know the format.
+  if (workers[0]->take(reading)) {
     std::vector<std::jthread> others;
     for (unsigned i = 1; i < threads; ++i)
       others.emplace_back([&reading, &worker = *workers[i]] { worker.run(reading); });
+    workers[0]->read_taken(reading);
     workers[0]->run(reading);
   }
   ReadAccount account;
