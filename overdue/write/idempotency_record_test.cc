@@ -130,6 +130,22 @@ TEST(MemoryIdempotencyStore, ReplaysNothingThatACrashCouldTakeBack) {
   EXPECT_EQ(store.claim(kNow, scope, {}).value().answer, ClaimAnswer::replay);
 }
 
+TEST(MemoryIdempotencyStore, ACommitThatWaitsForItsDiskBeatTheLimit) {
+  MemoryIdempotencyStore store(true);
+  const KeyScope scope{"c", "r", "k"};
+  const Instant limit = kNow + 1s;
+  const auto limit_passed = [&](Instant at) {
+    return store.status(at, scope, limit, ReadFrom::primary).value().limit_passed;
+  };
+  const std::uint64_t epoch = store.claim(kNow, scope, {.valid_until = limit}).value().epoch;
+  EXPECT_FALSE(limit_passed(limit - 1ns));
+  EXPECT_TRUE(limit_passed(limit)) << "in flight, and its commit will fail";
+  ASSERT_EQ(store.commit(kNow, scope, epoch, RecordState::applied, "done", [] { return true; }).value(),
+            CommitAnswer::done);
+  EXPECT_FALSE(limit_passed(limit));
+  EXPECT_EQ(store.status(limit, scope, limit, ReadFrom::primary).value().says, RecordSays::in_flight);
+}
+
 TEST(MemoryIdempotencyStore, AReplicaLagsAndSaysThatItIsOne) {
   MemoryIdempotencyStore store;
   const KeyScope scope{"c", "r", "k"};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "overdue/write/scripted_write.h"
 
 namespace overdue {
@@ -85,6 +87,21 @@ TEST(WriteLifecycle, ARecordedNoOrAFenceEndsItWhoeverHearsOfIt) {
   EXPECT_EQ(owner_lost.lifecycle.state(), WriteLifecycle::State::stopped);
   EXPECT_EQ(owner_lost.lifecycle.next_wakeup(), std::nullopt);
   EXPECT_EQ(owner_lost.told(103s, {.says = RecordSays::fenced}), "persist outcome never fenced");
+}
+
+TEST(WriteLifecycle, AFenceOverARecordThatMayHaveBeenDeletedProvesNothing) {
+  for (const auto& [at, expired, text] :
+       {std::tuple{200s - 1ns, ExpiredKeys::deleted, "persist outcome never fenced"},
+        std::tuple{200s + 0ns, ExpiredKeys::deleted, ""},
+        std::tuple{200s + 0ns, ExpiredKeys::remembered, "persist outcome never fenced"}}) {
+    WriteTerms terms = offering({OnUnknown::query});
+    terms.expired = expired;
+    terms.answer_within = 150s;
+    ScriptedWrite write(two_attempts(), terms, {.last_send = Instant(200s)});
+    send_both(write);
+    EXPECT_EQ(write.wakeup(100s), "tell unknown; query");
+    EXPECT_EQ(write.told(at, {.question = {.kind = OnUnknown::query}, .says = RecordSays::fenced}), text);
+  }
 }
 
 TEST(WriteLifecycle, AttemptProofIsToldOnlyOnceItIsDurable) {
@@ -182,6 +199,21 @@ TEST(Reconciler, UsesWhatIsOfferedAsThePlanAndTheTimeAllow) {
       EXPECT_EQ(std::get<Reconciler::Step>(next).kind, step);
       reconciler.on_taken(row.situation);
     }
+  }
+}
+
+TEST(Reconciler, AsksAStatusThatFencesOnlyWhileItsRecordIsSurelyKept) {
+  for (const auto& [not_found, expired, asks] :
+       {std::tuple{NotFound::fenced, ExpiredKeys::deleted, false},
+        std::tuple{NotFound::fenced, ExpiredKeys::remembered, true},
+        std::tuple{NotFound::proves_nothing, ExpiredKeys::deleted, true}}) {
+    WriteTerms terms = offering({OnUnknown::query});
+    terms.not_found = not_found;
+    terms.expired = expired;
+    const Reconciler reconciler(terms, 1);
+    EXPECT_TRUE(std::holds_alternative<Reconciler::Step>(reconciler.next({})));
+    const auto late = reconciler.next({.last_send_passed = true});
+    EXPECT_EQ(std::holds_alternative<Reconciler::Step>(late), asks);
   }
 }
 

@@ -12,7 +12,8 @@ using namespace std::chrono_literals;
 
 // Any event that can come to a running lifecycle, sensible or not. Attempts that were not connected answer
 // nothing: no world can say that.
-WriteEvent random_event(Random& random, std::uint32_t connected, std::vector<Persist>& asked) {
+WriteEvent random_event(Random& random, const std::vector<AttemptNumber>& connected,
+                        std::vector<Persist>& asked) {
   const auto any = [&]<typename T>(std::initializer_list<T> values) {
     return *(values.begin() + static_cast<std::ptrdiff_t>(random.below(values.size())));
   };
@@ -29,8 +30,8 @@ WriteEvent random_event(Random& random, std::uint32_t connected, std::vector<Per
       return PersistEnded{.kind = what.kind, .result = result, .closing = what.closing};
     }
     case 1:
-      if (connected > 0)
-        return AttemptEnded{.attempt = AttemptNumber{1 + static_cast<std::uint32_t>(random.below(connected))},
+      if (!connected.empty())
+        return AttemptEnded{.attempt = connected[random.below(connected.size())],
                             .ending = any({Ending::replied, Ending::reset}),
                             .status = any({std::uint16_t{200}, std::uint16_t{402}, std::uint16_t{409},
                                            std::uint16_t{422}, std::uint16_t{429}, std::uint16_t{500}})};
@@ -62,7 +63,7 @@ std::string run_and_check(std::uint64_t seed, int events, WriteTerms terms) {
   ScriptedWrite write(options, terms, {.last_send = Instant(5000s), .seed = seed});
   std::string trace = write.start(100s);
   bool entry_durable = false;
-  std::uint32_t connected = 0;
+  std::vector<AttemptNumber> connected;
   std::vector<Persist> asked = {{.kind = PersistKind::entry}};
   int told = 0;
   Instant now{};
@@ -78,6 +79,7 @@ std::string run_and_check(std::uint64_t seed, int events, WriteTerms terms) {
     const bool over = write.lifecycle.state() == WriteLifecycle::State::confirmed ||
                       write.lifecycle.state() == WriteLifecycle::State::closed;
     const WriteActions out = write.lifecycle.handle(now, event);
+    AttemptNumber started{};  // 0: none.
     for (const WriteAction& action : out.actions) {
       trace += "; " + text_of(action);
       const bool sends =
@@ -98,10 +100,15 @@ std::string run_and_check(std::uint64_t seed, int events, WriteTerms terms) {
                   std::holds_alternative<PersonAnswered>(action) ||
                   (what != nullptr && what->kind == PersistKind::contradiction));
       }
-      if (const auto* start = std::get_if<StartAttempt>(&action)) {
-        connected = static_cast<std::uint32_t>(start->attempt);
-        (void)write.lifecycle.handle(now, AttemptConnected{start->attempt});
-      }
+      if (const auto* start = std::get_if<StartAttempt>(&action)) started = start->attempt;
+      // Begun and abandoned in one breath: no world ever sent it.
+      if (const auto* abandoned = std::get_if<AbandonAttempt>(&action);
+          abandoned && abandoned->attempt == started)
+        started = AttemptNumber{};
+    }
+    if (started != AttemptNumber{}) {
+      connected.push_back(started);
+      (void)write.lifecycle.handle(now, AttemptConnected{started});
     }
     RC_ASSERT(told <= 1);
     RC_ASSERT(told == 1 || now < Instant(100s));
