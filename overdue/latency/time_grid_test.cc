@@ -22,8 +22,10 @@ Cells cells_of(const TimeGrid& grid) {
   for (std::uint32_t series = 0; series < grid.series_count(); ++series) {
     for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
       const BucketCounts& counts = grid.at(series, block);
-      const std::int64_t start =
-          (grid.first_block_start() + block * grid.block_length()).time_since_epoch().count();
+      // A block may begin where no WallTime is left to say so.
+      std::int64_t start = 0;
+      __builtin_mul_overflow(static_cast<std::int64_t>(block), grid.block_length().count(), &start);
+      __builtin_add_overflow(grid.first_block_start().time_since_epoch().count(), start, &start);
       for (std::uint32_t bucket = counts.first(); bucket < counts.first() + counts.size(); ++bucket) {
         if (counts.count_at(bucket) > 0) cells[{series, start, bucket}] = counts.count_at(bucket);
       }
