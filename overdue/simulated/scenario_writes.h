@@ -59,7 +59,6 @@ inline constexpr std::array<std::string_view, kStoreWrongCount> kStoreWrongNames
     "replica_says_primary",
     "unavailable_is_not_found",
     "not_executed_after_commit",
-
     "large_reply_unrecorded",
     "reply_not_kept"};
 

@@ -1,19 +1,10 @@
 #include "overdue/call/deadline.h"
 #include "overdue/simulated/world.h"
+#include "overdue/simulated/world_status.h"
 
 // The server's side: queue, workers, work, effect, reply. It does not know whether its caller still waits.
 
 namespace overdue::world {
-namespace {
-
-constexpr std::uint16_t kDone = 200;
-constexpr std::uint16_t kWorkFailed = 500;
-constexpr std::uint16_t kCalleeFailed = 502;
-constexpr std::uint16_t kQueueFull = 503;
-constexpr std::uint16_t kExpired = 504;
-
-}  // namespace
-
 // Its reference came with the message.
 void World::arrive(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
@@ -38,7 +29,7 @@ void World::arrive(std::uint32_t index) {
     ++service.result.refused_full;
     if (said.when_full == WhenFull::drop) return release_attempt(index);
     if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
-    return answer(index, Ending::rejected, kQueueFull, false);
+    return answer(index, Ending::rejected, kUnavailable, false);
   }
   attempt.phase = Phase::queued;
   if (said.queue_order == QueueOrder::fifo) {

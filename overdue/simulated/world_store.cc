@@ -1,5 +1,6 @@
 #include "overdue/fault/decision.h"
 #include "overdue/simulated/world.h"
+#include "overdue/simulated/world_status.h"
 
 // The server's side of keys: what a store says of a request before its work, what is committed after it, and
 // what questions are answered; rightly, or wrong in the ways its scenario names.
@@ -7,17 +8,9 @@
 namespace overdue::world {
 namespace {
 
-constexpr std::uint16_t kDone = 200;
-constexpr std::uint16_t kRejected = 402;
-constexpr std::uint16_t kNotFound = 404;
-constexpr std::uint16_t kInFlight = 409;
-constexpr std::uint16_t kClosed = 410;
-constexpr std::uint16_t kTooLate = 412;
-constexpr std::uint16_t kOtherPayload = 422;
-constexpr std::uint16_t kThrottled = 429;
-constexpr std::uint16_t kFailed = 500;
-constexpr std::uint16_t kUnavailable = 503;
-constexpr std::uint16_t kExpired = 504;
+// Which of the draws that a key decides, beside those of the scenario's faults.
+constexpr std::uint64_t kRejection = 1'000'001;
+constexpr std::uint64_t kLargeReply = 1'000'002;
 
 // FNV-1a.
 std::uint64_t fingerprint_of(std::string_view bytes) {
@@ -175,7 +168,8 @@ void World::answer_claim(std::uint32_t index, AttemptSlot& attempt, const ClaimR
       return answer(index, Ending::rejected, kOtherPayload, false);
     case ClaimAnswer::replay: {
       ++service_of(attempt).result.stored_replies;
-      if (store.said->is(StoreWrong::reply_not_kept)) return answer(index, Ending::rejected, kFailed, false);
+      if (store.said->is(StoreWrong::reply_not_kept))
+        return answer(index, Ending::rejected, kWorkFailed, false);
       message.reply = claim.reply;
       if (store.said->is(StoreWrong::replay_differs)) message.reply += ", as it is now";
       const std::uint16_t status = status_of_reply(claim.reply);
@@ -243,13 +237,13 @@ bool World::commit_key(std::uint32_t index, AttemptSlot& attempt) {
     return share.parts() > 0 &&
            fault_strikes({.seed = options_.seed, .request_key = drawn, .fault = which}, share);
   };
-  const bool rejects = strikes(1'000'001, said.rejects);
-  if (strikes(1'000'002, said.large_replies)) {
+  const bool rejects = strikes(kRejection, said.rejects);
+  if (strikes(kLargeReply, said.large_replies)) {
     message.reply = "200 kept without its text";
     if (said.is(StoreWrong::large_reply_unrecorded)) {
       do_effect(attempt, message.reply);
       store->records.release(scope_in(*store, message), message.epoch);
-      end_work_with(index, Ending::rejected, kFailed);
+      end_work_with(index, Ending::rejected, kWorkFailed);
       return false;
     }
   }
@@ -457,8 +451,9 @@ std::optional<RecordTold> World::ask_store(StoreState& store, const WriteMessage
   if (said.status_fences) return fence_key(store, message, scope);
   RecordTold told = *store.records.status(now_, scope, message.valid_until,
                                           said.replica_lag ? ReadFrom::any_replica : ReadFrom::primary);
-  // A commit that is on its way to the disk was in time.
-  told.limit_passed = message.valid_until && now_ >= *message.valid_until && store.records.durable(scope);
+  // Its records do not know of the limit, and it says so by the clock alone.
+  if (said.is(StoreWrong::limit_at_claim))
+    told.limit_passed = message.valid_until && now_ >= *message.valid_until;
   if (said.is(StoreWrong::replica_says_primary)) told.at_primary = true;
   const RecordState stands = store.records.record(scope).state();
   const bool closed = stands == RecordState::absent || stands == RecordState::in_flight;

@@ -75,11 +75,9 @@ struct WriteSlot {
   std::optional<WriteLifecycle> lifecycle;  // None: its process is gone.
   OperationId operation{};
   std::uint32_t process = 0;
-  std::uint32_t call = kNone;
   std::uint32_t step = kNone;  // The attempt of the step that is out,
   Instant step_by{};           // and until when it is waited for.
   Instant journal_free{};      // When the last thing asked of the journal will be done.
-  bool in_use = false;
 };
 
 // A client's journal and the processes that share it.

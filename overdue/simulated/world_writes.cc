@@ -99,10 +99,8 @@ void World::start_lifecycle(const NewCall& made, OperationId id, std::uint32_t p
   call.write = writes_->slots.take();
   WriteSlot& slot = writes_->slots[call.write];
   slot = WriteSlot{};
-  slot.in_use = true;
   slot.operation = id;
   slot.process = process;
-  slot.call = index;
   Channel& channel = *channels_[made.channel];
   slot.lifecycle.emplace(
       channel.dependency, journal.terms,
@@ -307,7 +305,6 @@ void World::release_write(std::uint32_t index) {
   JournalState& journal = writes_->journals[operation.client];
   journal.calls.erase({id, slot.process});
   slot.lifecycle.reset();
-  slot.in_use = false;
   writes_->slots.give_back(call.write);
   call.write = kNone;
   if (--operation.processes > 0) return;

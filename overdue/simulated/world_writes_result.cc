@@ -1,5 +1,3 @@
-#include <map>
-
 #include <set>
 #include <utility>
 
@@ -36,17 +34,6 @@ void count(WriteCounts& counts, const WriteOperation& operation) {
       return;
   }
   ++counts.by_proof[static_cast<std::size_t>(operation.proof)];
-}
-
-void add(WriteCounts& sum, const WriteCounts& part) {
-  sum.intents += part.intents;
-  sum.applied += part.applied;
-  sum.not_applied += part.not_applied;
-  sum.needs_person += part.needs_person;
-  sum.open += part.open;
-  sum.unknown_at_deadline += part.unknown_at_deadline;
-  sum.resolved_later += part.resolved_later;
-  for (std::size_t i = 0; i < part.by_proof.size(); ++i) sum.by_proof[i] += part.by_proof[i];
 }
 
 void add(CheckCounts& sum, FindingKind kind, const std::string& text) {
@@ -86,7 +73,7 @@ void World::add_writes(RunResult& result) {
   for (const ClientResult& client : result.clients) {
     if (!client.writes) continue;
     if (!result.writes) result.writes.emplace();
-    add(*result.writes, *client.writes);
+    result.writes->add(*client.writes);
   }
 }
 
