@@ -24,6 +24,11 @@ std::uint16_t status_of_reply(const std::string& reply) {
   return static_cast<std::uint16_t>(std::stoul("0" + reply.substr(0, 3)));
 }
 
+// Whose worker it is no more, stays as it is.
+void free_key(StoreState& store, const KeyScope& scope, std::uint64_t epoch) {
+  OVERDUE_CHECK(store.records.release(scope, epoch).has_value());  // One in memory always knows.
+}
+
 Ending ending_of(std::uint16_t status) { return status < 300 ? Ending::replied : Ending::rejected; }
 
 }  // namespace
@@ -242,7 +247,7 @@ bool World::commit_key(std::uint32_t index, AttemptSlot& attempt) {
     message.reply = "200 kept without its text";
     if (said.is(StoreWrong::large_reply_unrecorded)) {
       do_effect(attempt, message.reply);
-      store->records.release(scope_in(*store, message), message.epoch);
+      free_key(*store, scope_in(*store, message), message.epoch);
       end_work_with(index, Ending::rejected, kWorkFailed);
       return false;
     }
@@ -380,7 +385,7 @@ void World::give_up_key(AttemptSlot& attempt, bool failed) {
     if (*stored == CommitAnswer::done) mark(LedgerMark::rejected, message.scope, error);
     return;
   }
-  (void)store->records.release(scope, message.epoch);
+  free_key(*store, scope, message.epoch);
 }
 
 // The reply leaves when its commit is durable, or sooner where the store does not care.
