@@ -22,7 +22,7 @@ std::uint32_t World::take_call(const NewCall& made) {
   OVERDUE_CHECK(index <= kIndexMax);
   Call& call = calls_[index];
   ++channels_[made.channel]->calls;
-  call.operation.reset();
+  call.has_operation = false;
   call.write = kNone;
   call.wakeup_at = kNever;
   call.started = now_;
@@ -55,7 +55,8 @@ void World::start_call(const NewCall& made) {
   const std::uint32_t index = take_call(made);
   Call& call = calls_[index];
   Channel& channel = *channels_[made.channel];
-  call.operation.emplace(channel.dependency, made.kind, channel.random.next());
+  std::construct_at(&call.operation, channel.dependency, made.kind, channel.random.next());
+  call.has_operation = true;
   if (traced_) [[unlikely]]
     trace_call(call, "begins");
   tell(index, CallStarted{made.deadline});
@@ -66,11 +67,11 @@ void World::start_call(const NewCall& made) {
 template <typename OneEvent>
 void World::tell(std::uint32_t index, const OneEvent& event) {
   Call& call = calls_[index];
-  if (!call.operation) [[unlikely]]
+  if (!call.has_operation) [[unlikely]]
     return tell_write(index, Event(event));
   ++call.references;
   const bool begun =
-      perform(index, call, call.operation->handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
+      perform(index, call, call.operation.handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
   set_timer(index, call, begun);
   release_call(index);
 }
@@ -98,14 +99,15 @@ bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, 
   }
   if (start == nullptr) return false;
   if (begin_attempt(index, call, *start)) {
-    call.operation->connected_at_once();
+    call.operation.connected_at_once();
     send_request(call.attempt);
   }
   return true;
 }
 
 void World::set_timer(std::uint32_t index, Call& call, bool is_limit) {
-  const std::optional<Instant> wanted = call.operation ? call.operation->next_wakeup() : write_wakeup(call);
+  const std::optional<Instant> wanted =
+      call.has_operation ? call.operation.next_wakeup() : write_wakeup(call);
   const Instant wakeup_at = wanted ? *wanted : kNever;
   call.wakeup_at = wakeup_at;
   if (wakeup_at == kNever || (call.timer != 0 && call.timer_at <= wakeup_at)) return;
@@ -259,7 +261,7 @@ void World::on_reply(std::uint32_t index) {
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
     if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
-    if (calls_[call].operation) [[likely]] {
+    if (calls_[call].has_operation) [[likely]] {
       tell(call, ended);
     } else {
       hear(call, original, index, ended);
@@ -284,7 +286,7 @@ void World::forget_attempt(std::uint32_t index) {
 // Nobody refers to it any more; one that waits for its next attempt goes on.
 void World::end_call(std::uint32_t index) {
   Call& call = calls_[index];
-  if (!call.operation) [[unlikely]] {
+  if (!call.has_operation) [[unlikely]] {
     if (call.write != kNone && !write_is_over(call)) return;
     if (call.write != kNone) {
       ++call.references;  // It may be its own root, and is let go of once.
@@ -292,7 +294,7 @@ void World::end_call(std::uint32_t index) {
       --call.references;
     }
     if (call.holds > 0) return;
-  } else if (!call.operation->finished()) {
+  } else if (!call.operation.finished()) {
     return;
   }
   drop_call(index);

@@ -83,7 +83,7 @@ void World::on_refused(std::uint32_t index) {
       trace_attempt(attempt, "refused");
     end_attempt(channel_of(attempt), attempt, Ending::refused, false);
     const AttemptEnded ended{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true};
-    if (calls_[attempt.call].operation) [[likely]] {
+    if (calls_[attempt.call].has_operation) [[likely]] {
       tell(attempt.call, ended);
     } else {
       hear(attempt.call, index, index, ended);

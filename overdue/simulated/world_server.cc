@@ -223,7 +223,7 @@ void World::abandon_calls(std::uint32_t index) {
   for (std::uint32_t call = 0; call < calls_.made(); ++call) {
     if (!calls_[call].in_use || calls_[call].parent != index) continue;
     calls_[call].parent = kNone;
-    if (!calls_[call].operation->finished()) tell(call, CallerLeft{});
+    if (!calls_[call].operation.finished()) tell(call, CallerLeft{});
   }
 }
 

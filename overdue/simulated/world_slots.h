@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "overdue/base/attempt.h"
 #include "overdue/base/time.h"
@@ -21,31 +22,40 @@ enum class Outcome : std::uint8_t { open, answered, rejected, not_sent, unknown 
 
 // A call: a client's, or one that a service makes while it works. A client's call is also the record of its
 // intent, and stays until nothing is left in the world that could still have an effect for it.
-struct Call {
+//
+// In the order in which they are asked for: a line of the cache for what each event looks at, one and a half
+// for the operation's decisions, and at the end what a call is begun with.
+struct alignas(64) Call {
   // One timer a slot, kept when the slot changes hands: one that is due too early looks again and is set
   // anew, so a call that ends in time leaves nothing in the queue.
   Instant timer_at{};
   EventQueue::Ticket timer = 0;  // 0: none in the queue.
   Instant wakeup_at = kNever;    // When the operation wants to be woken.
   Instant started{};
-  std::uint64_t key = 0;         // Of the intent.
-  std::uint64_t remembered = 0;  // A bit for each link under whose key the effect is stored.
   std::uint32_t channel = kNone;
   std::uint32_t root = kNone;     // The client's call this is for; itself where it is that.
   std::uint32_t parent = kNone;   // The piece of work that waits for it.
   std::uint32_t attempt = kNone;  // The latest.
   std::uint32_t references = 0;   // Attempts, calls further on, and whoever is at work on it.
   std::uint32_t executions = 0;   // At the service that counts.
-  std::uint32_t second = 0;       // In which it began.
   std::uint32_t client = kNone;
-  std::uint32_t user = kNone;   // Of a closed loop.
-  std::uint32_t write = kNone;  // Its part in a write that ends confirmed; it has no operation then.
-  std::uint32_t holds = 0;      // Such writes whose root it is, and that have not ended.
   CallKind kind = CallKind::read;
   Outcome outcome = Outcome::open;
   bool in_use = false;
-  std::optional<Operation> operation;
+  bool has_operation = false;
+  union {
+    Operation operation;
+  };
+  std::uint64_t key = 0;         // Of the intent.
+  std::uint64_t remembered = 0;  // A bit for each link under whose key the effect is stored.
+  std::uint32_t second = 0;      // In which it began.
+  std::uint32_t user = kNone;    // Of a closed loop.
+  std::uint32_t write = kNone;   // Its part in a write that ends confirmed; it has no operation then.
+  std::uint32_t holds = 0;       // Such writes whose root it is, and that have not ended.
+
+  Call() {}  // NOLINT(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default): no operation yet.
 };
+static_assert(std::is_trivially_destructible_v<Operation>);
 
 enum class Phase : std::uint8_t {
   away,      // Not at a server.
@@ -65,25 +75,21 @@ constexpr bool is_at_work(Phase phase) {
 
 // One attempt as its caller sees it, and one copy of its request as a server does. A message that arrives
 // twice has a second slot, whose `original` is the first.
-struct AttemptSlot {
+struct alignas(64) AttemptSlot {
   std::uint32_t call = kNone;
   std::uint32_t channel = kNone;
   std::uint32_t original = kNone;
-  std::uint32_t replica = kNone;    // Of all services' replicas.
-  std::uint32_t next = kNone;       // In the queue it waits in.
-  std::uint32_t message = kNone;    // What it carries of a write; without a store or a journal nothing.
-  Instant started{};                // By its caller.
-  Instant arrived{};                // At the server.
-  Instant begun{};                  // By a worker.
-  Duration paused{};                // The replica's pauses up to where its present step began.
-  Duration server_time{};           // From its arrival to its answer.
-  EventQueue::Ticket step = 0;      // The event that ends the present step.
-  std::optional<Instant> deadline;  // As told to the server.
-  std::uint32_t references = 0;     // Its caller, messages under way, the server.
+  std::uint32_t replica = kNone;  // Of all services' replicas.
+  std::uint32_t next = kNone;     // In the queue it waits in.
+  std::uint32_t message = kNone;  // What it carries of a write; without a store or a journal nothing.
+  std::uint32_t references = 0;   // Its caller, messages under way, the server.
   AttemptNumber number{};
-  std::uint16_t status = 0;  // Of the answer that is on its way.
-  std::uint8_t group = 0;    // Of calls, the one that runs.
-  std::uint8_t pending = 0;  // Calls of it without a verdict.
+  Instant started{};            // By its caller.
+  Instant arrived{};            // At the server.
+  EventQueue::Ticket step = 0;  // The event that ends the present step.
+  std::uint16_t status = 0;     // Of the answer that is on its way.
+  std::uint8_t group = 0;       // Of calls, the one that runs.
+  std::uint8_t pending = 0;     // Calls of it without a verdict.
   Phase phase = Phase::away;
   Ending answer = Ending::replied;  // What is on its way.
   bool awaited : 1 = false;         // Its caller waits for it.
@@ -95,6 +101,10 @@ struct AttemptSlot {
   bool cancelled : 1 = false;       // A cancellation has come.
   bool fails : 1 = false;           // The work will end in an error.
   bool in_use : 1 = false;
+  Instant begun{};                  // By a worker.
+  Duration paused{};                // The replica's pauses up to where its present step began.
+  Duration server_time{};           // From its arrival to its answer.
+  std::optional<Instant> deadline;  // As told to the server.
 };
 
 // What an event in the queue is about; the rest of its slot is the number of that.
