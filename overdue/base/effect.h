@@ -19,7 +19,7 @@ enum class StatusMeaning : std::uint8_t {
   other_answer,        // An answer that is in no list and no overload: a redirect, a 404. Final for a read.
   nothing_happened,    // This attempt was turned away unexecuted. Believed only of a direct connection.
   recorded_rejection,  // The server's answer is no, stored under the key: final for the operation.
-  in_flight,           // Another attempt under this key is at work.
+  in_flight,           // At work: another attempt under this key, or this one, accepted and not done (202).
   other_payload,       // The key belongs to another payload: sending again cannot help.
   error,               // An explicit error that is in no list: 408, 425, 429, 5xx. Proves nothing.
 };
@@ -29,8 +29,9 @@ inline constexpr std::array<std::string_view, kStatusMeaningCount> kStatusMeanin
     "other_payload", "error"};
 
 // ErrorContract says what each status of one dependency means. HTTP statuses are 100 to 599, those of gRPC 0
-// to 16. Unless a list of the policy file says otherwise, 2xx and gRPC's OK are success, 408, 425, 429, 5xx
-// and gRPC's UNAVAILABLE and the like are errors, and every other status is an answer like any other.
+// to 16. Unless a list of the policy file says otherwise, 2xx and gRPC's OK are success (202 too: list it as
+// in flight where it means "accepted, not done yet"), 408, 425, 429, 5xx and gRPC's UNAVAILABLE and the like
+// are errors, and every other status is an answer like any other.
 class ErrorContract {
  public:
   static constexpr std::uint16_t kStatusEnd = 600;

@@ -118,6 +118,11 @@ class Lint {
              "put it in in_flight");
       }
     }
+    if (std::ranges::find(errors.in_flight, "200") != errors.in_flight.end()) {
+      warn("errors", errors.line,
+           "200 in in_flight: then no reply of 200 proves that a write was applied; for \"accepted, not done "
+           "yet\" list the status that says it, as 202 does");
+    }
     if (dependency_.via_proxy && !errors.nothing_happened.empty()) {
       warn("errors", errors.line,
            "nothing_happened is not believed behind a proxy: it may say such a thing itself, or of its own "
@@ -138,14 +143,19 @@ class Lint {
       return std::ranges::find(write.on_unknown, step) != write.on_unknown.end();
     };
     const bool asks = offers(OnUnknown::query) || offers(OnUnknown::list);
-    const bool sends = offers(OnUnknown::retry) || offers(OnUnknown::fence);
+    const bool sends_again = offers(OnUnknown::retry) && write.key_header;
+    const bool sends = sends_again || offers(OnUnknown::fence);
+    if (offers(OnUnknown::retry) && !write.key_header) {  // Else an error: unsafe_retry_without_key is set.
+      warn("write", write.line,
+           "on_unknown has \"retry\", and there is no key_header: past the deadline nothing is sent again "
+           "without a key, whatever unsafe_retry_without_key says; the step is passed over");
+    }
     const AfterDeadline plan = write.after_deadline.value_or(AfterDeadline::complete);
     if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::settle) {
       warn("write", write.line,
            "after_deadline = \"settle\" only asks, and on_unknown has neither \"query\" nor \"list\": every "
            "unknown write goes to a person");
-    } else if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::complete &&
-               !offers(OnUnknown::retry)) {
+    } else if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::complete && !sends_again) {
       warn("write", write.line,
            "after_deadline = \"complete\" uses nothing of on_unknown: every unknown write goes to a person; "
            "\"revoke\" would fence it");
@@ -156,6 +166,44 @@ class Lint {
            "expired = \"deleted\" without key_retention and last_send: what is sent after a key was "
            "forgotten is "
            "executed as new; say until when it may be sent");
+    }
+    times();
+    tombstones();
+  }
+
+  void times() {
+    const WritePolicy& write = dependency_.write;
+    if (!write.key_retention || !write.last_send || write.message_life_max) return;
+    warn("write", write.line,
+         fmt::format(
+             "message_life_max is left out and taken for 0: a request sent at last_send {} is held to "
+             "arrive at once. Write the longest that one may be on its way, with every queue, proxy "
+             "and repetition between, as in \"10m\"; last_send and it must end before key_retention {}",
+             format_duration_exact(*write.last_send), format_duration_exact(*write.key_retention)));
+  }
+
+  // What is taken for proof that a key is closed, and may be none.
+  void tombstones() {
+    const WritePolicy& write = dependency_.write;
+    if (write.not_found == NotFound::fenced && write.status) {
+      const std::string_view status = *write.status;
+      const std::string_view method = status.substr(0, status.find(' '));
+      const bool only_looks = method == "GET" || method == "HEAD";
+      warn("write", write.line,
+           fmt::format("not_found = \"fenced\" takes \"not found\" for proof that the write never happens. "
+                       "That is right only where asking for the status itself writes a tombstone, in one "
+                       "transaction with its answer, so that a request that comes later is refused{}; else "
+                       "write \"proves_nothing\", and fence the key by a call of its own",
+                       only_looks ? fmt::format(". A {} leaves none as a rule: have the vendor's word in "
+                                                "writing that this one does",
+                                                method)
+                                  : std::string()));
+    }
+    if (write.fence && write.fence->starts_with("DELETE ")) {
+      warn("write", write.line,
+           "fence is a DELETE: of a key that the server has not seen yet it rarely leaves a tombstone (a 404 "
+           "writes nothing), and a request that comes later is executed. It fences only where the server "
+           "keeps the deletion of what it never had");
     }
   }
 

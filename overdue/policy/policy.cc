@@ -59,7 +59,12 @@ DependencyPolicy read_dependency(std::string_view name, const toml::table& table
                       {"eject", [&](const Place& at) { read_eject(at, dependency.eject); }},
                       {"shed", [&](const Place& at) { read_shed(at, dependency.shed); }}};
   const Place at{table, path, faults};
+  const std::size_t faults_before = faults.count();
   read_table(at, "a dependency", keys);
+  if (const toml::node* write = table.get("write"); write != nullptr && faults.count() == faults_before) {
+    const std::string write_path = path + ".write";
+    reading::check_retry_has_a_key({*write, write_path, faults}, dependency.write, dependency.retry);
+  }
   check_dependency(at, dependency);
   return dependency;
 }

@@ -148,19 +148,48 @@ TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
       {"\"p95\"", "\"95%\"", "write a percentile between 0 and 100, as in \"p95\""},
       {"\"p95\"", "\"p100\"", "write a percentile"},
       {"\"settle\"", "\"later\"", "write one of \"complete\", \"settle\", \"revoke\""},
-      {"key_header     = \"Idempotency-Key\"", "", "has \"retry\" in on_unknown and no key_header: add it"},
-      {"status         = \"GET /operations/{key}\"", "", "has \"query\" in on_unknown and no status"},
-      {"fence          = \"POST /operations/{key}/fence\"", "", "has \"fence\" in on_unknown and no fence"},
-      {"GET /operations", "POST /operations", "write a method (GET, HEAD) and a path with {key} in it"},
+      {"key_header     = \"Idempotency-Key\"", "",
+       "p.toml:26: dependency.payments.write.on_unknown has \"retry\", and there is no key_header: what is "
+       "sent "
+       "again without a key is a second write"},
+      {"status         = \"GET /operations/{key}\"", "",
+       "p.toml:26: dependency.payments.write.on_unknown has \"query\", and there is no status"},
+      {"fence          = \"POST /operations/{key}/fence\"", "",
+       "p.toml:26: dependency.payments.write.on_unknown has \"fence\", and there is no fence"},
+      {"GET /operations", "POST /operations",
+       "p.toml:33: dependency.payments.write.status = \"POST /operations/{key}\": a question changes "
+       "nothing"},
+      {"GET /operations", "PATCH /operations", "write a method (GET, HEAD, POST, PUT) and a path with {key}"},
+      {"POST /operations", "GET /operations",
+       "p.toml:34: dependency.payments.write.fence = 'GET /operations/{key}/fence': a GET changes nothing "
+       "and "
+       "so leaves no tombstone"},
       {"GET /operations/{key}", "GET /operations", "a path with {key} in it"},
-      {"last_send      = \"1h\"", "last_send      = \"24h\"", "must end before key_retention 1d"},
-      {"message_life_max = \"10m\"", "message_life_max = \"23h\"", "must end before key_retention 1d"},
-      {"[\"409\"]", "[\"429\"]", "lists 429 twice: a status means one thing"},
+      {"last_send      = \"1h\"", "last_send      = \"24h\"",
+       "p.toml:30: dependency.payments.write.last_send = \"1d\", with message_life_max \"10m\", must end "
+       "before "
+       "key_retention \"1d\""},
+      {"message_life_max = \"10m\"", "message_life_max = \"23h\"", "must end before key_retention \"1d\""},
+      {"last_send      = \"1h\"\nmessage_life_max = \"10m\"", "last_send = \"1d\"",
+       "last_send = \"1d\", with room for message_life_max, the longest a request may be on its way, must "
+       "end"},
+      {"[\"409\"]", "[\"429\"]",
+       "p.toml:40: dependency.payments.errors.in_flight lists 429, and so does nothing_happened in line 38: "
+       "a "
+       "status means one thing. Keep it in nothing_happened if it is said of a request turned away "
+       "unexecuted, "
+       "in in_flight if it says that the write is at work"},
+      {"[\"409\"]", "[\"409\",\n\"409\"]",
+       "p.toml:41: dependency.payments.errors.in_flight lists 409 twice: write it once"},
       {"[\"409\"]", "[409]", "has 409: a status is text: write \"409\""},
       {"[\"409\"]", "[\"4xx\"]", "write an HTTP status"},
       {"[\"409\"]", "[\"99\"]", "write an HTTP status"},
       {"[\"409\"]", "[\"600\"]", "write an HTTP status"},
-      {"[\"409\"]", "[\"200\"]", "lists 200, which is a success"},
+      {"[\"402\"]", "[\"202\"]",
+       "p.toml:39: dependency.payments.errors.recorded_rejection lists 202, which is a success: leave it "
+       "out, or "
+       "write it in in_flight if it says that the write was accepted and is not done yet"},
+      {"[\"409\"]", "[\"OK\"]", "lists OK, which is a success: leave it out"},
       {"fail_above = 3.0", "fail_above = 1.0", "how many times the fleet's median"},
       {"back_below = 2.0", "back_below = 3.0", "back_below 3 must be below fail_above 3"},
       {"max_ejected = \"30%\"", "max_ejected = 30", "p.toml:51: dependency.payments.eject.max_ejected"},
@@ -188,7 +217,39 @@ TEST(WholePolicy, RevokingNeedsAFence) {
   std::string without = text;
   without.erase(without.find(", \"fence\""), 9);
   EXPECT_THAT(parse_policy(without, "p").error().message,
-              HasSubstr("has after_deadline = \"revoke\" and no \"fence\" in on_unknown"));
+              HasSubstr("p:27: dependency.payments.write.after_deadline = \"revoke\" fences the key, and "
+                        "on_unknown has no \"fence\""));
+}
+
+constexpr std::string_view kStatus = "status         = \"GET /operations/{key}\"\n";
+
+// Only a status can make it so, and a fence that is never called never does.
+TEST(WholePolicy, NotFoundIsFencedByTheStatusAndNotByAFenceOfItsOwn) {
+  std::string text = changed("\"proves_nothing\"", "\"fenced\"");
+  EXPECT_TRUE(parse_policy(text, "p").has_value());
+  text.replace(text.find("\"retry\", \"query\", \"fence\", \"list\""), 33, "\"retry\", \"fence\"");
+  text.erase(text.find(kStatus), kStatus.size());
+  EXPECT_THAT(
+      parse_policy(text, "p").error().message,
+      HasSubstr("p:34: dependency.payments.write.not_found = \"fenced\" says that asking for the status "
+                "closes the key, and there is no status"));
+  text.replace(text.find("\"fenced\""), 8, "\"after_limit\"");
+  EXPECT_THAT(parse_policy(text, "p").error().message, HasSubstr("is about what the status says"));
+}
+
+TEST(WholePolicy, AStatusThatClosesTheKeyMayBeAPost) {
+  std::string text = changed("\"proves_nothing\"", "\"fenced\"");
+  text.replace(text.find("GET /operations"), 3, "POST");
+  EXPECT_TRUE(parse_policy(text, "p").has_value()) << parse_policy(text, "p").error().message;
+}
+
+TEST(WholePolicy, ASuccessMayBeInFlight) {
+  const DependencyPolicy payments = first_of(changed("[\"409\"]", "[\"409\", \"202\"]"));
+  EXPECT_THAT(payments.errors.in_flight, ElementsAre("409", "202"));
+  const auto policy = call_policy_of(payments);
+  ASSERT_TRUE(policy.has_value());
+  EXPECT_EQ((*policy)->errors.meaning_of(202), StatusMeaning::in_flight);
+  EXPECT_EQ((*policy)->errors.meaning_of(201), StatusMeaning::success);
 }
 
 TEST(WholePolicy, NoneIsSaidAndNeverMeantByZero) {
@@ -337,12 +398,53 @@ TEST(LintPolicy, WarnsOfAPlanForUnknownWritesThatUsesNothingTheServerOffers) {
   EXPECT_THAT(warnings_of(write("\"fence\"", "revoke")), IsEmpty());
 }
 
+// Past the deadline nothing is sent again without a key, so the step is none.
+TEST(LintPolicy, WarnsOfARetryWithoutAKeyThatIsDeclaredUnsafe) {
+  const std::string text =
+      "[dependency.a]\npromise = \"1s\"\n[dependency.a.write]\non_unknown = [\"retry\"]\n"
+      "[dependency.a.retry]\nunsafe_retry_without_key = ";
+  EXPECT_THAT(parse_policy(text + "false\n", "p").error().message, HasSubstr("there is no key_header"));
+  EXPECT_THAT(warnings_of(text + "true\n"),
+              ElementsAre(HasSubstr("past the deadline nothing is sent again without a key"),
+                          HasSubstr("uses nothing of on_unknown")));
+}
+
+TEST(LintPolicy, SaysOnWhatConditionNotFoundIsAFence) {
+  std::string text = changed("\"proves_nothing\"", "\"fenced\"");
+  EXPECT_THAT(warnings_of(text),
+              ElementsAre(::testing::AllOf(
+                  HasSubstr("right only where asking for the status itself writes a tombstone, in one "
+                            "transaction with its answer"),
+                  HasSubstr("A GET leaves none as a rule"))));
+  text.replace(text.find("GET /operations"), 3, "POST");
+  EXPECT_THAT(warnings_of(text),
+              ElementsAre(::testing::AllOf(HasSubstr("right only where asking for the status itself writes"),
+                                           ::testing::Not(HasSubstr("leaves none")))));
+}
+
+TEST(LintPolicy, WarnsOfAFenceThatIsADelete) {
+  EXPECT_THAT(warnings_of(changed("POST /operations", "DELETE /operations")),
+              ElementsAre(HasSubstr("fence is a DELETE")));
+}
+
+TEST(LintPolicy, WarnsWhereTheLifeOfARequestIsLeftOut) {
+  EXPECT_THAT(warnings_of(changed("message_life_max = \"10m\"\n", "")),
+              ElementsAre(HasSubstr("message_life_max is left out and taken for 0")));
+}
+
+TEST(LintPolicy, WarnsOf200InFlight) {
+  EXPECT_THAT(warnings_of(changed("[\"409\"]", "[\"409\", \"200\"]")),
+              ElementsAre(HasSubstr("no reply of 200 proves")));
+  EXPECT_THAT(warnings_of(changed("[\"409\"]", "[\"409\", \"202\"]")), IsEmpty());
+}
+
 TEST(LintPolicy, WarnsWhereAForgottenKeyMayStillBeSent) {
   const std::string open =
       "[dependency.a]\npromise = \"1s\"\n[dependency.a.write]\non_unknown = [\"retry\"]\nkey_header = \"K\"\n"
       "expired = \"deleted\"\n";
   EXPECT_THAT(warnings_of(open), ElementsAre(HasSubstr("executed as new")));
-  EXPECT_THAT(warnings_of(open + "key_retention = \"24h\"\nlast_send = \"1h\"\n"), IsEmpty());
+  EXPECT_THAT(warnings_of(open + "key_retention = \"24h\"\nlast_send = \"1h\"\nmessage_life_max = \"1m\"\n"),
+              IsEmpty());
 }
 
 TEST(WriteTermsOf, TakesWhatTheFileSaysAndKeepsTheRestSafe) {

@@ -113,45 +113,6 @@ void read_percentile(const Place& at, std::optional<Quantile>& into) {
   at.fault(fmt::format("= {}: write a percentile between 0 and 100, as in \"p95\"", shown(at.node)));
 }
 
-void read_statuses(const Place& at, std::vector<std::string>& into) {
-  const toml::array* list = at.node.as_array();
-  if (list == nullptr) return at.fault(fmt::format("= {}: write a list, as in [\"429\"]", shown(at.node)));
-  for (const toml::node& entry : *list) {
-    const auto text = entry.value<std::string>();
-    if (entry.is_string() && text && status_of(*text)) {
-      into.push_back(*text);
-      continue;
-    }
-    const auto number = entry.value<std::int64_t>();
-    at.faults.add(entry, at.key,
-                  entry.is_integer() && number && *number >= 100 && *number < 600
-                      ? fmt::format("has {}: a status is text: write \"{}\"", *number, *number)
-                      : fmt::format("has {}: write an HTTP status, \"100\" to \"599\", or the name of one of "
-                                    "gRPC, as in \"UNAVAILABLE\"",
-                                    shown(entry)));
-  }
-}
-
-// "GET /operations/{key}": the methods allowed, a path, and where the key goes.
-void read_request_line(const Place& at, std::span<const std::string_view> methods,
-                       std::optional<std::string>& into) {
-  const auto text = at.node.value<std::string>();
-  bool right = at.node.is_string() && text && text->find("{key}") != std::string::npos;
-  if (right) {
-    const std::size_t space = text->find(' ');
-    right = space != std::string::npos &&
-            std::ranges::find(methods, text->substr(0, space)) != methods.end() &&
-            text->substr(space + 1).starts_with('/') && text->find(' ', space + 1) == std::string::npos;
-  }
-  if (!right) {
-    return at.fault(
-        fmt::format("= {}: write a method ({}) and a path with {{key}} in it, as in \"{} "
-                    "/operations/{{key}}\"",
-                    shown(at.node), fmt::join(methods, ", "), methods.front()));
-  }
-  into = *text;
-}
-
 void check_timeout(const Place& at, const TimeoutPolicy& timeout) {
   if (timeout.floor && timeout.ceiling && *timeout.floor >= *timeout.ceiling) {
     at.fault(fmt::format("floor {} must be below ceiling {}", format_duration_exact(*timeout.floor),
@@ -163,32 +124,6 @@ void check_timeout(const Place& at, const TimeoutPolicy& timeout) {
   }
   if (timeout.accept_false && (timeout.accept_false->parts() == 0 || timeout.accept_false->value() >= 1)) {
     at.fault("accept_false must lie between 0 and 1: no timeout cuts off exactly none or all of the calls");
-  }
-}
-
-void check_write(const Place& at, const WritePolicy& write) {
-  const auto offers = [&](OnUnknown step) {
-    return std::ranges::find(write.on_unknown, step) != write.on_unknown.end();
-  };
-  const auto needs = [&](bool used, std::string_view use, bool there, std::string_view what) {
-    if (used && !there) at.fault(fmt::format("has {} and no {}: add it", use, what));
-  };
-  needs(offers(OnUnknown::retry), "\"retry\" in on_unknown", write.key_header.has_value(), "key_header");
-  needs(offers(OnUnknown::query), "\"query\" in on_unknown", write.status.has_value(), "status");
-  needs(offers(OnUnknown::fence), "\"fence\" in on_unknown", write.fence.has_value(), "fence");
-  needs(write.after_deadline == AfterDeadline::revoke, "after_deadline = \"revoke\"",
-        offers(OnUnknown::fence), "\"fence\" in on_unknown");
-  needs(write.not_found == NotFound::fenced, "not_found = \"fenced\"", write.fence.has_value(), "fence");
-  if (!write.key_retention || !write.last_send) return;
-  // A record that is gone makes a late request new: every one must be dead by then (LIFECYCLE, mutants 4, 5).
-  const Duration life = write.message_life_max.value_or(Duration(0));
-  if (life >= *write.key_retention - *write.last_send) {
-    at.fault(
-        fmt::format("last_send {} and message_life_max {} must end before key_retention {}: a request that "
-                    "comes after its "
-                    "key was forgotten is executed as a new one",
-                    format_duration_exact(*write.last_send), format_duration_exact(life),
-                    format_duration_exact(*write.key_retention)));
   }
 }
 
@@ -225,54 +160,6 @@ void read_retry(const Place& at, RetryPolicy& retry) {
                       {"unsafe_retry_without_key",
                        [&](const Place& key) { read_bool(key, retry.unsafe_retry_without_key); }}};
   read_table(at, "a retry table", keys);
-}
-
-void read_write(const Place& at, WritePolicy& write) {
-  write.line = line_of(at);
-  constexpr std::string_view kAsking[] = {"GET", "HEAD"};
-  constexpr std::string_view kFencing[] = {"POST", "PUT", "DELETE"};
-  const auto on_unknown = [&](const Place& key) {
-    if (const auto places = read_choices(key, kOnUnknownNames)) {
-      for (const std::size_t place : *places) write.on_unknown.push_back(static_cast<OnUnknown>(place));
-    }
-  };
-  const Key keys[] = {
-      {"on_unknown", on_unknown},
-      {"after_deadline",
-       [&](const Place& key) { read_enum(key, kAfterDeadlineNames, write.after_deadline); }},
-      {"key_header", [&](const Place& key) { read_text(key, write.key_header); }},
-      {"key_retention", [&](const Place& key) { read_duration(key, write.key_retention); }},
-      {"last_send", [&](const Place& key) { read_duration(key, write.last_send); }},
-      {"message_life_max", [&](const Place& key) { read_duration(key, write.message_life_max); }},
-      {"expired", [&](const Place& key) { read_enum(key, kExpiredKeysNames, write.expired); }},
-      {"status", [&](const Place& key) { read_request_line(key, kAsking, write.status); }},
-      {"fence", [&](const Place& key) { read_request_line(key, kFencing, write.fence); }},
-      {"not_found", [&](const Place& key) { read_enum(key, kNotFoundNames, write.not_found); }}};
-  // What a fault left unread would be missed a second time.
-  const std::size_t faults = at.faults.count();
-  if (read_table(at, "a write table", keys) && at.faults.count() == faults) check_write(at, write);
-}
-
-void read_errors(const Place& at, ErrorsPolicy& errors) {
-  errors.line = line_of(at);
-  const Key keys[] = {
-      {"nothing_happened", [&](const Place& key) { read_statuses(key, errors.nothing_happened); }},
-      {"recorded_rejection", [&](const Place& key) { read_statuses(key, errors.recorded_rejection); }},
-      {"in_flight", [&](const Place& key) { read_statuses(key, errors.in_flight); }},
-      {"other_payload", [&](const Place& key) { read_statuses(key, errors.other_payload); }}};
-  if (!read_table(at, "an errors table", keys)) return;
-  std::vector<std::uint16_t> seen;
-  for (const auto* list :
-       {&errors.nothing_happened, &errors.recorded_rejection, &errors.in_flight, &errors.other_payload}) {
-    for (const std::string& text : *list) {
-      const std::uint16_t status = *status_of(text);
-      if (std::ranges::find(seen, status) != seen.end())
-        at.fault(fmt::format("lists {} twice: a status means one thing", text));
-      if (status == 0 || (status >= 200 && status < 300))
-        at.fault(fmt::format("lists {}, which is a success", text));
-      seen.push_back(status);
-    }
-  }
 }
 
 void read_health(const Place& at, HealthPolicy& health) {

@@ -183,13 +183,13 @@ class ScenarioParser {
     if (const auto policy = parse_policy(*text, path); !policy) {
       add_policy_faults(policy.error().message);
       policy_is_faulty_ = true;
-      return {};
     }
     const auto tree = parse_toml(*text, path);
     if (!tree) return std::unexpected(tree.error());
+    // One that has faults still says which dependencies there are.
     const TomlValue* theirs = tree->find("dependency");
-    if (theirs == nullptr) {
-      faults_.add_text(fmt::format("{}: has no [dependency.NAME]", path));
+    if (theirs == nullptr || theirs->kind != TomlValue::Kind::table) {
+      if (!policy_is_faulty_) faults_.add_text(fmt::format("{}: has no [dependency.NAME]", path));
       return {};
     }
     TomlValue* ours = root_.find("dependency");
