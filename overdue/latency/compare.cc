@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "overdue/base/check.h"
 #include "overdue/latency/bounds.h"
@@ -61,29 +62,32 @@ struct Ranking {
   std::uint64_t calls = 0;
   double tie_sum = 0;            // Sum of t^3 - t over buckets of t calls.
   std::uint32_t tail_above = 0;  // Buckets above this one are later than the fleet's p95.
-
-  double score_of(std::uint32_t bucket) const {
-    const auto found = std::ranges::lower_bound(counts, bucket, {}, &BucketCount::bucket);
-    return scores[static_cast<std::size_t>(found - counts.begin())];
-  }
 };
 
+// Buckets are small numbers, nearly all of them: these are added up at their places.
 SparseCounts pooled_counts(const FleetCalls& fleet) {
-  SparseCounts all;
+  constexpr std::uint32_t kPlacesMax = 1U << 14;
+  std::vector<std::uint64_t> sums;
+  std::map<std::uint32_t, std::uint64_t> beyond;
   for (const ReplicaCalls& replica : fleet.replicas) {
-    for (const SparseCounts& block : replica.blocks) all.insert(all.end(), block.begin(), block.end());
-  }
-  std::ranges::sort(all, {}, &BucketCount::bucket);
-  SparseCounts merged;
-  for (const BucketCount& entry : all) {
-    if (entry.count == 0) continue;
-    if (!merged.empty() && merged.back().bucket == entry.bucket) {
-      merged.back().count += entry.count;
-    } else {
-      merged.push_back(entry);
+    for (const SparseCounts& block : replica.blocks) {
+      for (const BucketCount& entry : block) {
+        if (entry.bucket >= kPlacesMax) {
+          beyond[entry.bucket] += entry.count;
+          continue;
+        }
+        if (entry.bucket >= sums.size()) sums.resize(entry.bucket + 1);
+        sums[entry.bucket] += entry.count;
+      }
     }
   }
-  return merged;
+  SparseCounts pooled;
+  const auto add = [&pooled](std::uint32_t bucket, std::uint64_t count) {
+    if (count > 0) pooled.push_back({bucket, count});
+  };
+  for (std::uint32_t bucket = 0; bucket < sums.size(); ++bucket) add(bucket, sums[bucket]);
+  for (const auto& [bucket, count] : beyond) add(bucket, count);
+  return pooled;
 }
 
 Ranking rank_fleet(const FleetCalls& fleet) {
@@ -111,9 +115,11 @@ Ranking rank_fleet(const FleetCalls& fleet) {
 Blocks sums_of(const ReplicaCalls& replica, const Ranking& ranking, std::size_t block_count) {
   Blocks blocks(block_count);
   for (std::size_t b = 0; b < replica.blocks.size(); ++b) {
+    std::size_t rank = 0;  // Of the entry's bucket among the fleet's; both ascend.
     for (const BucketCount& entry : replica.blocks[b]) {
       if (entry.count == 0) continue;
-      blocks[b].score += ranking.score_of(entry.bucket) * static_cast<double>(entry.count);
+      while (ranking.counts[rank].bucket < entry.bucket) ++rank;
+      blocks[b].score += ranking.scores[rank] * static_cast<double>(entry.count);
       blocks[b].calls += entry.count;
       if (entry.bucket > ranking.tail_above) blocks[b].tail += entry.count;
     }

@@ -35,10 +35,15 @@ class OctaveCells {
  public:
   template <typename CountOf>
   OctaveCells(const EndingTable& table, const CountOf& count_of) {
-    for (const EndingRow& row : table) {
-      const std::uint64_t count = count_of(row);
-      if (count == 0 || row.mid <= Duration{}) continue;
-      const std::size_t cell = cell_of(row.mid);
+    // The table ascends: all rows of a cell lie together, and a few logarithms find their end.
+    auto row = std::ranges::upper_bound(table, Duration{}, {}, &EndingRow::mid);
+    while (row != table.end()) {
+      const std::size_t cell = cell_of(row->mid);
+      const auto end = std::partition_point(
+          row, table.end(), [cell](const EndingRow& one) { return cell_of(one.mid) == cell; });
+      std::uint64_t count = 0;
+      for (; row != end; ++row) count += count_of(*row);
+      if (count == 0) continue;
       if (cell >= counts_.size()) counts_.resize(cell + 1);
       counts_[cell] += count;
     }
@@ -91,12 +96,15 @@ Duration middle_of_window(const EndingTable& table, const Pile& pile, const Coun
 // The coarsest decimal step that nearly all latencies are whole multiples of: the tick of the log's clock.
 Duration tick_of(const EndingTable& table, std::uint64_t replies) {
   constexpr std::array<Duration, 7> kTicks = {1s, 100ms, 10ms, 1ms, 100us, 10us, 1us};
+  const auto enough = [replies](std::uint64_t whole) {
+    return static_cast<double>(whole) >= kTickShare * static_cast<double>(replies);
+  };
   for (const Duration tick : kTicks) {
-    std::uint64_t whole = 0;
-    for (const EndingRow& row : table) {
-      if (row.low == row.high && row.low % tick == Duration{}) whole += row.replied;
+    std::uint64_t whole = replies;  // At most.
+    for (auto row = table.begin(); row != table.end() && enough(whole); ++row) {
+      if (row->low != row->high || row->low % tick != Duration{}) whole -= row->replied;
     }
-    if (static_cast<double>(whole) >= kTickShare * static_cast<double>(replies)) return tick;
+    if (enough(whole)) return tick;
   }
   return Duration(1);
 }

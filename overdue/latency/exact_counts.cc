@@ -13,7 +13,6 @@ namespace overdue {
 namespace {
 
 constexpr std::size_t kPairSlotsMin = 64;
-constexpr std::uint32_t kNoPlace = UINT32_MAX;
 constexpr std::size_t kShortRow = 16'384;
 constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
 constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
@@ -38,31 +37,26 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 
 void ExactCounts::add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
   if (dropped_) return;
-  // Three passes, each asking of memory what the next will need.
-  std::array<std::uint32_t, kTogether> numbers;
+  // First where each counter is, asking memory for it; then all at once. The few that have none yet come
+  // last: making room for them moves the others.
+  std::array<std::uint8_t*, kTogether> counters;
   for (std::size_t index = 0; index < latencies.size(); ++index) {
-    const std::uint64_t latency = value_of(latencies[index]);
-    const std::uint64_t place = latency / kMicrosecond;
-    const bool is_direct = place < direct_.size() && place * kMicrosecond == latency;
-    numbers[index] = is_direct ? static_cast<std::uint32_t>(place) : kNoPlace;
-    __builtin_prefetch(direct_.data() + (is_direct ? place : 0));
+    counters[index] = counter_of(value_of(latencies[index]), series[index]);
+    __builtin_prefetch(counters[index], 1);
   }
+  std::array<std::uint16_t, kTogether> left;
+  std::size_t left_size = 0;
   for (std::size_t index = 0; index < latencies.size(); ++index) {
-    const std::uint32_t place = numbers[index];
-    const std::uint32_t number_plus_1 = place == kNoPlace ? 0 : direct_[place];
-    numbers[index] = number_plus_1 != 0 ? number_plus_1 - 1 : number_of(value_of(latencies[index]));
-    if (dropped_) return;
-    const std::uint16_t own = series[index];
-    if (own < rows_.size()) __builtin_prefetch(rows_[own].data() + numbers[index], 1);
-  }
-  for (std::size_t index = 0; index < latencies.size(); ++index) {
-    const std::uint16_t own = series[index];
-    const std::uint32_t number = numbers[index];
-    if (own < rows_.size() && number < rows_[own].size() && rows_[own][number] != 0xffff) [[likely]] {
-      ++rows_[own][number];
+    if (counters[index] != nullptr && *counters[index] != CounterRow::kLowMax) [[likely]] {
+      ++*counters[index];
     } else {
-      add_to(number, own, 1);
+      left[left_size++] = static_cast<std::uint16_t>(index);
     }
+  }
+  for (const std::uint16_t index : std::span(left).first(left_size)) {
+    const std::uint32_t number = number_of(value_of(latencies[index]));
+    if (dropped_) return;
+    add_to(number, series[index], 1);
   }
 }
 
@@ -137,8 +131,8 @@ void ExactCounts::add_to_row(std::uint32_t number, std::uint16_t series, std::ui
     if (number >= kShortRow && row.capacity() < kDistinctMax) row.reserve(kDistinctMax);
     row.resize(std::max<std::size_t>(number + 1, std::min(row.size() * 5 / 4, kDistinctMax)));
   }
-  const std::uint64_t sum = saturating_sum(row[number], count);
-  row[number] = static_cast<std::uint16_t>(sum & 0xffff);
+  const std::uint64_t sum = saturating_sum(std::uint64_t{row[number]}, count);
+  row.set(number, sum);
   if (sum > 0xffff) {
     std::uint64_t& carry = carries_[(static_cast<std::uint64_t>(series) << 32) | number];
     carry = saturating_sum(carry, sum >> 16);
@@ -234,15 +228,14 @@ void ExactCounts::add_row(std::span<const std::uint32_t> numbers, const Row& the
   if (numbers.empty()) return;
   add_to(std::ranges::max(numbers), series, 0);  // From here on the row is there, and long enough.
   const auto own = static_cast<std::uint16_t>(pooled_ ? series % kEndingCount : series);
-  std::uint16_t* const counters = rows_[own].data();
+  Row& ours = rows_[own];
   // Half of them are 0, in no order that a processor could foresee: they are added too.
   for (std::size_t at = 0; at < numbers.size(); ++at) {
-    std::uint16_t& counter = counters[numbers[at]];
-    const std::uint32_t sum = std::uint32_t{counter} + theirs[at];
-    if (sum > 0xffff) [[unlikely]] {
+    const std::uint32_t sum = *ours.low(numbers[at]) + theirs[at];
+    if (sum > CounterRow::kLowMax) [[unlikely]] {
       add_to_row(numbers[at], own, theirs[at]);
     } else {
-      counter = static_cast<std::uint16_t>(sum);
+      *ours.low(numbers[at]) = static_cast<std::uint8_t>(sum);
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "overdue/base/attempt.h"
 #include "overdue/base/time.h"
+#include "overdue/latency/counter_row.h"
 #include "overdue/latency/ending_row.h"
 
 namespace overdue {
@@ -86,7 +87,7 @@ class ExactCounts {
     std::uint64_t key_plus_1 = 0;  // number << 16 | series, plus 1. 0: free.
     std::uint64_t count = 0;
   };
-  using Row = std::vector<std::uint16_t>;
+  using Row = CounterRow;
   // What tables need, least latency first.
   struct Index {
     struct Numbered {
@@ -133,6 +134,14 @@ class ExactCounts {
         return slots_[at].number;
       if (slots_[at].latency_plus_1 == 0) return insert(at, latency_plus_1);
     }
+  }
+  // The low byte of the counter of a reply at a whole number of microseconds; none where there is none yet.
+  std::uint8_t* counter_of(std::uint64_t latency, std::uint16_t series) {
+    const std::uint64_t place = latency / kMicrosecond;
+    if (place >= direct_.size() || place * kMicrosecond != latency || series >= rows_.size()) return nullptr;
+    const std::uint32_t number = direct_[place] - 1;  // Past every row where it is not here.
+    Row& row = rows_[series];
+    return number < row.size() ? row.low(number) : nullptr;
   }
   std::uint32_t insert_direct(std::uint64_t latency);
   // The number of a new latency, or nothing: then everything is given up.

@@ -12,22 +12,23 @@ namespace {
 // True where P(Bin(n, q) <= n F) is so far below alpha / 2 that computing it cannot be needed. By Chernoff
 // the tail is at most exp(-n KL(F, q)), and KL >= (q - F)^2 / (2 max p (1 - p) over [F, q]). The 15 in the
 // exponent, a factor of three million, more than covers what real n and k may differ from whole ones.
-bool surely_below(double share, double n, double q, double alpha) {
+bool surely_below(double share, double n, double q, double exponent) {
   if (share >= q) return false;
   const double variance_max = share >= 0.5 ? share * (1.0 - share) : q <= 0.5 ? q * (1.0 - q) : 0.25;
   const double gap = q - share;
-  return n * gap * gap > 2.0 * variance_max * (15.0 - std::log(alpha / 2.0));
+  return n * gap * gap > 2.0 * variance_max * exponent;
 }
 
 // The tests of STATISTICS 3 at one row.
 struct RowTests {
-  double n = 0;
   double q = 0;
   double alpha = 0;
+  double n = 0;
+  double exponent = 15.0 - std::log(alpha / 2.0);
 
   // Rounding must not push a count of n F that is whole just below itself.
   bool can_be_low(double share) const {
-    if (surely_below(share, n, q, alpha)) return false;
+    if (surely_below(share, n, q, exponent)) return false;
     return binomial_at_most(n * share * (1.0 + 1e-12), n, q) > alpha / 2.0;
   }
   // Below q the chance of so many or more is a half at least, the median of Bin(n, q) being no less than n q
@@ -37,16 +38,10 @@ struct RowTests {
   }
 };
 
-std::uint64_t replies_in(const EndingTable& table) {
-  std::uint64_t replies = 0;
-  for (const EndingRow& row : table) replies += row.replied;
-  return replies;
-}
-
 QuantileOfAll without_interval(const SurvivalCurve& curve, Quantile quantile) {
   QuantileOfAll result;
   result.quantile = quantile;
-  result.replies_only = reply_quantile(curve.table(), quantile);
+  result.replies_only = reply_quantile(curve, quantile);
   if (!curve.empty()) result.beyond = curve.table().back().low;
   return result;
 }
@@ -148,16 +143,9 @@ const std::vector<Quantile>& reported_quantiles() {
   return quantiles;
 }
 
-std::optional<Duration> reply_quantile(const EndingTable& table, Quantile quantile) {
-  const std::uint64_t replies = replies_in(table);
-  if (replies == 0) return std::nullopt;
-  const std::uint64_t rank = rank_of(quantile, replies);
-  std::uint64_t seen = 0;
-  for (const EndingRow& row : table) {
-    seen += row.replied;
-    if (seen >= rank) return row.mid;
-  }
-  return std::nullopt;
+std::optional<Duration> reply_quantile(const SurvivalCurve& curve, Quantile quantile) {
+  if (curve.empty() || curve.back().replies == 0) return std::nullopt;
+  return curve.table()[curve.row_of_reply(rank_of(quantile, curve.back().replies))].mid;
 }
 
 }  // namespace overdue

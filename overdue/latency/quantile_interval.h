@@ -71,6 +71,6 @@ std::vector<QuantileOfAll> quantiles_of_all(const SurvivalCurve& curve, const Ta
 const std::vector<Quantile>& reported_quantiles();
 
 // The value at 1-based rank ceil(q * replies) of the replies, a bucket's mid. None without replies.
-std::optional<Duration> reply_quantile(const EndingTable& table, Quantile quantile);
+std::optional<Duration> reply_quantile(const SurvivalCurve& curve, Quantile quantile);
 
 }  // namespace overdue

@@ -57,6 +57,12 @@ SurvivalCurve::SurvivalCurve(const EndingTable& table) : table_(&table) {
   }
 }
 
+std::size_t SurvivalCurve::row_of_reply(std::uint64_t rank) const {
+  OVERDUE_CHECK(!empty() && rank >= 1 && rank <= back().replies);
+  return static_cast<std::size_t>(std::ranges::lower_bound(points_, rank, {}, &Point::replies) -
+                                  points_.begin());
+}
+
 std::optional<std::size_t> SurvivalCurve::row_at(Duration t) const {
   const auto after = std::upper_bound(table_->begin(), table_->end(), t,
                                       [](Duration value, const EndingRow& row) { return value < row.mid; });

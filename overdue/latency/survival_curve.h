@@ -57,6 +57,8 @@ class SurvivalCurve {
   // The first row with replied >= share (within 1e-12 of it, so that rounding cannot move a rank); none when
   // the curve up to and with `last_row` does not get there.
   std::optional<std::size_t> first_row_reaching(double share, std::size_t last_row) const;
+  // The row with the reply of this rank. Requires: 1 <= rank <= back().replies.
+  std::size_t row_of_reply(std::uint64_t rank) const;
 
  private:
   const EndingTable* table_;

@@ -96,6 +96,15 @@ TEST(SurvivalCurve, ARankOfRepliesIsReachedExactly) {
   EXPECT_FALSE(curve.first_row_reaching(0.5, 400));
 }
 
+TEST(SurvivalCurve, ARankOfRepliesLiesInTheRowItIsCountedIn) {
+  const EndingTable table =
+      exact_table({{1ms, Ending::reset}, {2ms, Ending::replied, 3}, {3ms, Ending::timed_out}, {4ms}});
+  const SurvivalCurve curve(table);
+  EXPECT_EQ(curve.row_of_reply(1), 1U);
+  EXPECT_EQ(curve.row_of_reply(3), 1U);
+  EXPECT_EQ(curve.row_of_reply(4), 3U);
+}
+
 TEST(SurvivalCurve, AnEmptyRowChangesNothingEvenAfterTheLastGiveUp) {
   EndingTable table = exact_table({{1ms}, {2ms, Ending::timed_out}});
   table.push_back({.low = 3ms, .mid = 3ms, .high = 3ms});

@@ -35,6 +35,20 @@ auto with_width(unsigned width_log2, const Visit& visit) {
   }
 }
 
+// Eight at a time: neighbours are added to 16 bits each, and these by a multiplication.
+std::uint64_t sum_of_bytes(std::span<const std::uint8_t> bytes) {
+  constexpr std::uint64_t kEveryOther = 0x00ff'00ff'00ff'00ffU;
+  std::uint64_t sum = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= bytes.size(); at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data() + at, sizeof(eight));
+    sum += (((eight & kEveryOther) + ((eight >> 8) & kEveryOther)) * 0x0001'0001'0001'0001U) >> 48;
+  }
+  for (; at < bytes.size(); ++at) sum += bytes[at];
+  return sum;
+}
+
 template <typename Counter>
 void store_as(std::vector<std::uint8_t>& bytes, std::size_t index, std::uint64_t count) {
   const auto counter = static_cast<Counter>(count);
@@ -150,9 +164,12 @@ std::vector<std::uint32_t> BucketCounts::counts() const {
 std::uint64_t BucketCounts::total() const { return count_from(0); }
 
 std::uint64_t BucketCounts::count_from(std::uint32_t bucket) const {
+  const std::uint32_t from = bucket > first_ ? bucket - first_ : 0;
+  if (from >= size()) return 0;
+  if (width_log2_ == 0) return sum_of_bytes(std::span(bytes_).subspan(from));
   return with_width(width_log2_, [&](auto own) {
     std::uint64_t sum = 0;
-    for (std::uint32_t index = bucket > first_ ? bucket - first_ : 0; index < size(); ++index) {
+    for (std::uint32_t index = from; index < size(); ++index) {
       const std::uint64_t count = load_as<decltype(own)>(index);
       // Sums of what has less than 64 bits fit: there are fewer than 2^32 buckets.
       sum = sizeof(own) == sizeof(count) ? saturating_sum(sum, count) : sum + count;
@@ -166,24 +183,48 @@ TimeGrid::TimeGrid(const Options& options)
       bucket_shift_(options.bucket_shift),
       ring_size_(kRingSizeMin) {}
 
+// Makes the block of at[begin] the present one; where the next row of another block is. Logs are nearly
+// sorted by time, so that many follow each other in one.
+std::size_t TimeGrid::end_of_run(std::span<const WallTime> at, std::size_t begin) {
+  if (!is_in_block(at[begin])) move_to(at[begin]);
+  std::size_t end = begin + 1;
+  while (end < at.size() && is_in_block(at[end])) ++end;
+  return end;
+}
+
+// In both the shift stands in a local: a counter's byte might be any member, for all the compiler knows.
 void TimeGrid::add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
                    std::span<const std::uint16_t> histogram_buckets) {
   OVERDUE_CHECK(series.size() == at.size() && series.size() == histogram_buckets.size());
-  for (std::size_t index = 0; index < series.size(); ++index) {
-    // Logs are nearly sorted by time: most calls fall in the block of the one before.
-    if (!is_in_block(at[index])) [[unlikely]]
-      move_to(at[index]);
-    add_one(series[index], static_cast<std::uint32_t>(histogram_buckets[index]) >> bucket_shift_);
+  const unsigned shift = bucket_shift_;
+  for (std::size_t row = 0; row < at.size();) {
+    const std::size_t end = end_of_run(at, row);
+    std::span<const BucketCounts::Counters> counters = current_;
+    for (; row < end; ++row) {
+      const std::uint32_t own = series[row];
+      const std::uint32_t bucket = std::uint32_t{histogram_buckets[row]} >> shift;
+      if (own < counters.size() && counters[own].try_add(bucket)) [[likely]]
+        continue;
+      add_to_cell(own, bucket, 1);
+      counters = current_;
+    }
   }
 }
 
 void TimeGrid::add(std::uint32_t series, std::span<const WallTime> at,
                    std::span<const std::uint16_t> histogram_buckets) {
   OVERDUE_CHECK(at.size() == histogram_buckets.size());
-  for (std::size_t index = 0; index < at.size(); ++index) {
-    if (!is_in_block(at[index])) [[unlikely]]
-      move_to(at[index]);
-    add_one(series, static_cast<std::uint32_t>(histogram_buckets[index]) >> bucket_shift_);
+  const unsigned shift = bucket_shift_;
+  for (std::size_t row = 0; row < at.size();) {
+    const std::size_t end = end_of_run(at, row);
+    BucketCounts::Counters counters = series < current_.size() ? current_[series] : BucketCounts::Counters{};
+    for (; row < end; ++row) {
+      const std::uint32_t bucket = std::uint32_t{histogram_buckets[row]} >> shift;
+      if (counters.try_add(bucket)) [[likely]]
+        continue;
+      add_to_cell(series, bucket, 1);
+      counters = current_[series];
+    }
   }
 }
 

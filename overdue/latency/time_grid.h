@@ -171,11 +171,7 @@ class TimeGrid {
     return static_cast<std::uint64_t>(at.time_since_epoch().count()) - block_start_ < block_span_;
   }
   void move_to(WallTime at);
-  void add_one(std::uint32_t series, std::uint32_t bucket) {
-    if (series < current_.size() && current_[series].try_add(bucket)) [[likely]]
-      return;
-    add_to_cell(series, bucket, 1);
-  }
+  std::size_t end_of_run(std::span<const WallTime> at, std::size_t begin);
   void forget_current();
   void add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint64_t count);
   void ensure_series(std::uint32_t series);

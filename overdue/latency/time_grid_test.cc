@@ -64,6 +64,15 @@ TEST(BucketCounts, CountsFromABucketUp) {
   EXPECT_EQ(counts.count_from(5000), 0U);
 }
 
+TEST(BucketCounts, CountsFullCountersFromEveryBucketUp) {
+  BucketCounts counts;
+  for (std::uint32_t bucket = 64; bucket < 192; ++bucket) counts.add(bucket, 0xff);
+  for (std::uint32_t bucket = 0; bucket <= 256; ++bucket) {
+    const std::uint32_t left = bucket >= 192 ? 0 : 192 - std::max(bucket, 64U);
+    EXPECT_EQ(counts.count_from(bucket), left * std::uint64_t{0xff}) << bucket;
+  }
+}
+
 RC_GTEST_PROP(BucketCounts, MergeAddsEveryCount, ()) {
   const auto some = [] {
     return *rc::gen::container<std::vector<std::pair<std::uint32_t, std::uint32_t>>>(

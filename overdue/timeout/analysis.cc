@@ -57,7 +57,7 @@ std::vector<Candidate> candidates_of(const SurvivalCurve& curve, const Analysis&
   Candidates candidates(curve, analysis.advice, analysis.attempts_per_second);
   for (const auto& [label, quantile] :
        {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99), std::pair("p99.9", 0.999)}) {
-    candidates.add(label, reply_quantile(curve.table(), Quantile{quantile}));
+    candidates.add(label, reply_quantile(curve, Quantile{quantile}));
   }
   candidates.add("advised", analysis.advice.request_timeout);
   candidates.add("promise", options.promise);

@@ -24,7 +24,8 @@ Duration answer_time(const EndingTable& connects) {
   for (const EndingRow& row : connects) {
     if (row.mid < kSynSentAgain.front()) quick.push_back(row);
   }
-  return std::max(kAnswerMin, reply_quantile(quick, Quantile{0.99}).value_or(Duration::zero()));
+  const std::optional<EndingRow> p99 = reply_at(quick, Quantile{0.99});
+  return p99 ? std::max(kAnswerMin, p99->mid) : kAnswerMin;
 }
 
 double retransmitted_share(const EndingTable& connects) {

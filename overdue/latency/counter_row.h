@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace overdue {
+
+// CounterRow is counters of 16 bits in a row. Their low bytes lie together, and the high ones only come to be
+// when one is needed: most counters of a long row stay small, and twice as many fit the nearest caches.
+// Threads: none.
+class CounterRow {
+ public:
+  bool empty() const { return low_.empty(); }
+  std::size_t size() const { return low_.size(); }
+  std::size_t capacity() const { return low_.capacity(); }
+  // New counters are 0.
+  void resize(std::size_t size) {
+    low_.resize(size);
+    if (!high_.empty()) high_.resize(size);
+  }
+  void reserve(std::size_t size) { low_.reserve(size); }
+
+  std::uint32_t operator[](std::size_t at) const {
+    return low_[at] | (high_.empty() ? 0U : std::uint32_t{high_[at]} << 8);
+  }
+  // Keeps the low 16 bits of `count`.
+  void set(std::size_t at, std::uint64_t count) {
+    low_[at] = static_cast<std::uint8_t>(count);
+    const auto high = static_cast<std::uint8_t>(count >> 8);
+    if (high == 0 && high_.empty()) return;
+    if (high_.empty()) {
+      high_.reserve(low_.capacity());
+      high_.resize(low_.size());
+    }
+    high_[at] = high;
+  }
+  // For one who adds many: where one may be added while it is not at kLowMax.
+  static constexpr std::uint8_t kLowMax = 0xff;
+  std::uint8_t* low(std::size_t at) { return &low_[at]; }
+
+ private:
+  std::vector<std::uint8_t> low_;
+  std::vector<std::uint8_t> high_;  // As long, or empty: all are 0.
+};
+
+}  // namespace overdue
