@@ -31,10 +31,12 @@ constexpr std::string_view kExamples = R"(
 Examples:
   overdue check overdue.toml access.log.gz
   overdue check overdue.toml yesterday.log today.log --name orders --json
+  overdue check overdue.toml
 
 A timeout passes where it lies between the low end of the log's interval and its high end, or the point plus --slack.
-Exit status: 0 what the log can judge is supported by it, 1 one is not, 2 bad usage or unreadable input, 3 the log
-cannot say.)";
+Without a log the policy file alone is read: every fault at once, and what hurts in it.
+Exit status: 0 what the log can judge is supported by it, or without a log the file is valid, 1 one is not, 2 bad usage,
+faults in the file or unreadable input, 3 the log cannot say.)";
 
 Result<const DependencyPolicy*> dependency_of(const Policy& policy, const CheckFlags& flags) {
   if (!flags.name.empty()) {
@@ -78,6 +80,31 @@ std::string check_json(const DependencyPolicy& dependency, const PolicyCheck& ch
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// Without a log: it was read without a fault.
+Result<int> check_alone(const CheckFlags& flags, const Policy& policy) {
+  const std::vector<PolicyWarning> warnings = lint_policy(policy);
+  std::string names;
+  for (const DependencyPolicy& one : policy.dependencies) names += (names.empty() ? "" : ", ") + one.name;
+  std::string out = fmt::format("valid      {}: {}", flags.policy, names);
+  if (!warnings.empty())
+    out += fmt::format("; {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");
+  out += "\n";
+  if (flags.json) {
+    using Json = nlohmann::ordered_json;
+    Json dependencies = Json::array(), rows = Json::array();
+    for (const DependencyPolicy& one : policy.dependencies) dependencies.push_back(one.name);
+    for (const PolicyWarning& warning : warnings)
+      rows.push_back({{"line", warning.line}, {"text", warning.text}});
+    const Json root = {{"schema", "overdue.check-policy/1"},
+                       {"policy", flags.policy},
+                       {"dependencies", dependencies},
+                       {"warnings", rows}};
+    out = root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  if (!print_out(out)) return fail(ErrorCode::unreadable_input, "standard output cannot be written");
+  return exit_done;
+}
+
 Result<int> check(const CheckFlags& flags) {
   const auto text = read_small_file(flags.policy);
   if (!text) return std::unexpected(text.error());
@@ -85,9 +112,12 @@ Result<int> check(const CheckFlags& flags) {
   if (!policy) return std::unexpected(policy.error());
   for (const PolicyWarning& warning : lint_policy(*policy))
     print_error(fmt::format("{}:{}: warning: {}", flags.policy, warning.line, warning.text));
+  if (flags.log.paths.empty() && flags.name.empty() && !policy->dependencies.empty())
+    return check_alone(flags, *policy);
   const auto found = dependency_of(*policy, flags);
   if (!found) return std::unexpected(found.error());
   const DependencyPolicy& dependency = **found;
+  if (flags.log.paths.empty()) return check_alone(flags, {.dependencies = {dependency}});
 
   const auto read_options = read_options_of(flags.log);
   if (!read_options) return std::unexpected(read_options.error());
@@ -140,15 +170,18 @@ Result<int> check(const CheckFlags& flags) {
 void add_check(CLI::App& app, int& status) {
   auto flags = std::make_shared<CheckFlags>();
   CLI::App* command =
-      app.add_subcommand("check", "Does a log still support the timeouts set in a policy file?");
+      app.add_subcommand("check", "Is a policy file valid, and does a log still support its timeouts?");
   command->add_option("POLICY", flags->policy, "The policy file, TOML")->required();
   add_log_flags(*command, flags->log);
+  command->get_option("FILE")->required(false)->description(
+      "Logs, plain or gzip; - is standard input. None: the policy file alone is checked");
   command->add_option("--name", flags->name, "The dependency the log is of (default: the only one)");
   command->add_option("--confidence", flags->confidence, "Confidence of the intervals")
       ->capture_default_str();
   command->add_option("--slack", flags->slack, "How far above the point a timeout may lie")
       ->capture_default_str();
-  command->add_flag("--json", flags->json, "Print JSON, schema overdue.check/1");
+  command->add_flag("--json", flags->json,
+                    "Print JSON, schema overdue.check/1, or check-policy/1 without a log");
   command->footer(std::string(kExamples));
   command->callback([flags, &status] { status = finish(check(*flags)); });
 }

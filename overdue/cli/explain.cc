@@ -30,7 +30,7 @@ constexpr std::string_view kExamples = R"(
 Examples:
   overdue explain "reset after send"
   overdue explain "409 with key"
-  overdue explain "429" --via-proxy
+  overdue explain "504 Gateway Timeout" --via-proxy
   overdue explain "status not found" --policy overdue.toml
 
 Exit status: 0 explained, 2 bad usage, an observation it does not know, or unreadable input.)";
@@ -38,10 +38,26 @@ Exit status: 0 explained, 2 bad usage, an observation it does not know, or unrea
 // What is usual, where no policy says otherwise: a server that keeps keys and answers a retry.
 ExplainOptions usual() {
   ExplainOptions options;
-  options.errors.set(409, StatusMeaning::in_flight);
-  options.errors.set(422, StatusMeaning::other_payload);
+  options.call.attempts_max = 3;
+  options.call.errors.set(409, StatusMeaning::in_flight);
+  options.call.errors.set(422, StatusMeaning::other_payload);
   options.terms.on_unknown = {OnUnknown::retry};
   return options;
+}
+
+Result<const DependencyPolicy*> dependency_of(const Policy& policy, const ExplainFlags& flags) {
+  if (flags.name.empty() && policy.dependencies.size() == 1) return &policy.dependencies.front();
+  if (const DependencyPolicy* found = policy.find(flags.name)) return found;
+  std::string known;
+  for (const DependencyPolicy& one : policy.dependencies) known += (known.empty() ? "" : ", ") + one.name;
+  if (known.empty())
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}: has no dependency; write [dependency.NAME]", flags.policy));
+  return fail(ErrorCode::invalid_argument,
+              flags.name.empty()
+                  ? fmt::format("{}: say with --name which of its {} dependencies is meant: {}", flags.policy,
+                                policy.dependencies.size(), known)
+                  : fmt::format("{}: has no dependency {}; it has {}", flags.policy, flags.name, known));
 }
 
 Result<ExplainOptions> options_of(const ExplainFlags& flags) {
@@ -51,18 +67,16 @@ Result<ExplainOptions> options_of(const ExplainFlags& flags) {
     if (!text) return std::unexpected(text.error());
     const auto policy = parse_policy(*text, flags.policy);
     if (!policy) return std::unexpected(policy.error());
-    const bool only_one = flags.name.empty() && policy->dependencies.size() == 1;
-    const DependencyPolicy* dependency = only_one ? &policy->dependencies.front() : policy->find(flags.name);
-    if (dependency == nullptr)
-      return fail(ErrorCode::invalid_argument,
-                  fmt::format("{}: say with --name which of its {} dependencies is meant", flags.policy,
-                              policy->dependencies.size()));
-    const auto calls = call_policy_of(*dependency);
+    const auto dependency = dependency_of(*policy, flags);
+    if (!dependency) return std::unexpected(dependency.error());
+    const auto calls = call_policy_of(**dependency);
     if (!calls) return std::unexpected(calls.error());
-    options = {
-        .errors = (*calls)->errors, .terms = write_terms_of(*dependency), .via_proxy = (*calls)->via_proxy};
+    options = {.call = calls->options(), .terms = write_terms_of(**dependency), .has_contract = true};
+  } else if (!flags.name.empty()) {
+    return fail(ErrorCode::invalid_argument,
+                "--name is of a dependency in a policy: say the file with --policy FILE");
   }
-  options.via_proxy = options.via_proxy || flags.via_proxy;
+  options.call.via_proxy = options.call.via_proxy || flags.via_proxy;
   return options;
 }
 
@@ -75,14 +89,14 @@ Result<int> run_explain(const ExplainFlags& flags) {
   if (flags.json) {
     const nlohmann::ordered_json root = {{"schema", "overdue.explain/1"},
                                          {"observation", flags.observation},
-                                         {"via_proxy", options->via_proxy},
+                                         {"via_proxy", options->call.via_proxy},
                                          {"proves", explained->proves},
                                          {"does_not_prove", explained->does_not_prove},
                                          {"next", explained->next}};
     out = root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   } else {
     constexpr std::string_view kIndent = "                  ";
-    out = printable(flags.observation) + (options->via_proxy ? ", behind a proxy\n" : "\n");
+    out = printable(flags.observation) + (options->call.via_proxy ? ", behind a proxy\n" : "\n");
     out += wrapped(explained->proves, 100, "  proves          ", kIndent);
     out += wrapped(explained->does_not_prove, 100, "  does not prove  ", kIndent);
     out += wrapped(explained->next, 100, "  overdue then    ", kIndent);

@@ -10,6 +10,7 @@
 #include "overdue/latency/survival_curve.h"
 #include "overdue/recorded/read.h"
 #include "overdue/simulated/scenario_file.h"
+#include "overdue/simulated/toml_tree.h"
 
 namespace overdue {
 namespace {
@@ -176,6 +177,25 @@ Result<Scenario> load_scenario(const ScenarioChoice& choice) {
   if (!scenario) return scenario;
   if (const auto filled = Filler(*scenario).fill(); !filled) return std::unexpected(filled.error());
   return scenario;
+}
+
+std::optional<std::string> policy_file_of(const ScenarioChoice& choice) {
+  if (choice.policy) return choice.policy;
+  const auto text_at = [](const TomlValue& root, std::string_view key) {
+    const TomlValue* value = root.find(key);
+    return value != nullptr && value->kind == TomlValue::Kind::text ? value->text : std::string();
+  };
+  std::string path = choice.path;
+  for (int depth = 0; depth < 2 && !path.empty(); ++depth) {  // What is based on a variant is refused.
+    const auto text = read_small_file(path);
+    if (!text) return std::nullopt;
+    const auto root = parse_toml(*text, path);
+    if (!root) return std::nullopt;
+    const std::string policy = text_at(*root, "policy"), base = text_at(*root, "based_on");
+    if (!policy.empty()) return beside(choice.path, policy);
+    path = base.empty() ? base : beside(path, base);
+  }
+  return std::nullopt;
 }
 
 std::string shell_word(const std::string& word) {

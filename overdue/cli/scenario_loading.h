@@ -20,6 +20,10 @@ struct ScenarioChoice {
 // the recorded and the simulated world meet. Errors: those of parse_scenario() and of the readers of logs.
 Result<Scenario> load_scenario(const ScenarioChoice& choice);
 
+// The policy file in force for it: that of --policy, else what the scenario names, or the one it is based on.
+// Nothing where there is none, or the scenario cannot be read: load_scenario() says why.
+std::optional<std::string> policy_file_of(const ScenarioChoice& choice);
+
 // The command that runs one seed of it, for people to copy.
 std::string command_for_seed(const ScenarioChoice& choice, std::uint64_t seed);
 

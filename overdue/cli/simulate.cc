@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "overdue/base/quantity.h"
@@ -293,7 +294,7 @@ Result<int> simulate_tip(const SimulateFlags& flags, const Request& request) {
   return tip.found && !tip.interrupted ? exit_done : exit_check_failed;
 }
 
-// As `overdue check` does. What cannot be read is said by load_scenario().
+// As `overdue check` does, of the files in force. What cannot be read is said by load_scenario().
 void warn_of_policy(const std::string& path) {
   const auto text = read_small_file(path);
   if (!text) return;
@@ -312,7 +313,11 @@ Result<int> simulate_as_asked(const SimulateFlags& flags, const Request& request
 Result<int> simulate(const SimulateFlags& flags) {
   const auto request = request_of(flags);
   if (!request) return std::unexpected(request.error());
-  if (flags.policy) warn_of_policy(*flags.policy);
+  std::set<std::string> policies;
+  for (const std::string& path : request->paths) {
+    const auto policy = policy_file_of({path, flags.sets, flags.policy});
+    if (policy && policies.insert(*policy).second) warn_of_policy(*policy);
+  }
   try {
     return simulate_as_asked(flags, *request);
   } catch (const std::bad_alloc&) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
+#include "overdue/base/grpc_status.h"
 #include "overdue/base/quantity.h"
 #include "overdue/policy/tables.h"
 
@@ -69,17 +69,11 @@ DependencyPolicy read_dependency(std::string_view name, const toml::table& table
   return dependency;
 }
 
-constexpr std::array<std::string_view, 17> kGrpcNames = {
-    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-    "DATA_LOSS", "UNAUTHENTICATED"};
-
 }  // namespace
 
 std::optional<std::uint16_t> status_of(std::string_view text) {
-  const auto name = std::ranges::find(kGrpcNames, text);
-  if (name != kGrpcNames.end()) return static_cast<std::uint16_t>(name - kGrpcNames.begin());
+  const auto name = std::ranges::find(kGrpcStatusNames, text);
+  if (name != kGrpcStatusNames.end()) return static_cast<std::uint16_t>(name - kGrpcStatusNames.begin());
   std::uint16_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 100 || number > 599)

@@ -31,7 +31,9 @@ std::optional<Outcome> proof_of(const RecordTold& told, const WriteTerms& terms)
   if ((absent || told.says == RecordSays::in_flight) && told.limit_passed &&
       terms.not_found == NotFound::after_limit)
     return Outcome{EntryState::never, Proof::limit_passed};
-  if (kind == OnUnknown::list && absent && told.question.after_seal)
+  // A key that is deleted is closed for as long as its record stands: what arrives after that is new.
+  if (kind == OnUnknown::list && absent && told.question.after_seal &&
+      terms.expired == ExpiredKeys::remembered)
     return Outcome{EntryState::never, Proof::sealed_and_not_listed};
   return std::nullopt;
 }

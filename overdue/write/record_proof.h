@@ -16,7 +16,8 @@ namespace overdue {
 //     absent                  status, where "not found" fences  never
 //     absent, in flight       limit passed, at the primary,     never
 //                             limit enforced at commit
-//     absent from a listing   asked after the seal, primary     never
+//     absent from a listing   asked after the seal, primary,    never
+//                             expired keys are remembered
 std::optional<Outcome> proof_of(const RecordTold& told, const WriteTerms& terms);
 
 }  // namespace overdue
