@@ -7,23 +7,47 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <thread>
 
 namespace overdue {
 
+#if defined(__GLIBC__)
+namespace {
+
+constexpr int kHeapBytes = 64 << 20;  // Taken as addresses; memory comes when it is written to.
+constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20;
+
+std::uintptr_t rounded_up(std::uintptr_t address) {
+  return (address + kLargePage - 1) / kLargePage * kLargePage;
+}
+
+void advise_large_pages(std::uintptr_t begin, std::uintptr_t end) {
+  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+}  // namespace
+#endif
+
 void use_large_pages() {
 #if defined(__GLIBC__)
-  constexpr int kHeapBytes = 64 << 20;  // Taken as addresses; memory comes when it is written to.
-  constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20;
   (void)::mallopt(M_MMAP_THRESHOLD, kHeapBytes / 2);  // The most it takes.
   (void)::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   (void)::mallopt(M_TOP_PAD, kHeapBytes);
-  (void)::mallopt(M_ARENA_MAX, 1);
+  (void)::mallopt(M_ARENA_MAX, 2);
   void* volatile grown =
       std::malloc(kLargePage);  // Makes the heap what it will be; else left out by the compiler.
   std::free(grown);
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
-  const std::uintptr_t begin = (end - kHeapBytes + kLargePage - 1) / kLargePage * kLargePage;
-  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  advise_large_pages(rounded_up(end - kHeapBytes), end);
+  // A second thread has a heap of its own, or the two would wait for each other at each allocation. The first
+  // second thread makes it; it stays for the others. It begins at a multiple of its size.
+  std::jthread([] {
+    void* volatile first = std::malloc(1);
+    const auto begin = reinterpret_cast<std::uintptr_t>(first) / kHeapBytes * kHeapBytes;
+    std::free(first);
+    if (begin + kHeapBytes <= rounded_up(0) || begin == 0) return;
+    advise_large_pages(begin, begin + kHeapBytes);
+  });
 #endif
 }
 
