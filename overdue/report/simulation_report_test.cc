@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -126,6 +128,87 @@ TEST(SimulationText, JoinsSecondsWhereThereAreManyAndLosesNone) {
   EXPECT_THAT(text, HasSubstr(" 99  "));
 }
 
+std::vector<TimelineRow> seconds_with_calls(std::initializer_list<std::uint32_t> busy) {
+  std::vector<TimelineRow> timeline(busy.end()[-1] + 1);
+  for (std::uint32_t second = 0; second < timeline.size(); ++second) timeline[second].second = second;
+  for (const std::uint32_t second : busy) timeline[second].retries = 7;
+  return timeline;
+}
+
+std::string timeline_of(const SimulationReport& report) {
+  const std::string text = simulation_text(report, {});
+  const std::size_t begins = text.find("# answered, . offered");
+  return text.substr(begins, text.find("\n\n", begins) - begins);
+}
+
+TEST(SimulationText, FoldsAStretchInWhichNothingHappens) {
+  SimulationReport report = hand_made();
+  report.run.timeline = seconds_with_calls({0, 1, 2, 7, 2184});
+  const std::string text = timeline_of(report);
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr("second by second"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 1 + 8 + 2) << "0 to 7, nothing, 2184\n" << text;
+  EXPECT_THAT(text, HasSubstr("\n     8  nothing until 2,184 s\n"));
+  EXPECT_THAT(text, HasSubstr("\n  2184  "));
+  EXPECT_THAT(text, HasSubstr("\n     6 ")) << "four seconds are shown as they are";
+}
+
+TEST(SimulationText, EndsTheTimelineWithTheLastThingThatItShows) {
+  SimulationReport report = hand_made();
+  report.run.timeline = seconds_with_calls({0, 1, 90});
+  report.run.timeline[90] = {.second = 90, .attempts = 1};
+  const std::string text = timeline_of(report);
+  EXPECT_THAT(text, Not(HasSubstr("nothing")));
+  EXPECT_THAT(text, Not(HasSubstr("90")));
+}
+
+TEST(SimulationText, KeepsTheTimelineShortHoweverItIsSpread) {
+  SimulationReport report = hand_made();
+  for (const std::uint32_t gap : {1U, 2U, 6U, 7U, 50U}) {
+    report.run.timeline.assign(9000, {});
+    for (std::uint32_t second = 0; second < 9000; ++second)
+      report.run.timeline[second] = {.second = second, .retries = second % gap == 0 ? 1U : 0U};
+    EXPECT_LE(std::ranges::count(timeline_of(report), '\n'), 42) << gap;
+  }
+}
+
+TEST(SimulationText, SaysOfHowManyCallsTheSharesAreWhereSomeAreOpen) {
+  SimulationReport report = hand_made();
+  EXPECT_THAT(simulation_text(report, {}), Not(HasSubstr("open")));
+  report.run.calls.open = 40;
+  EXPECT_THAT(simulation_text(report, {}),
+              HasSubstr("  open: had not ended when the run did; shares, quantiles and goodput are of the "
+                        "other 960\n"));
+}
+
+TEST(SimulationText, HasAColumnForEachWayInWhichAnAttemptEnded) {
+  SimulationReport report = hand_made();
+  LinkResult& link = report.run.links[0];
+  EXPECT_THAT(simulation_text(report, {}), Not(HasSubstr("abandoned")));
+  link.endings[static_cast<std::size_t>(Ending::abandoned)] = 731;
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr("timed out  abandoned  false\n"));
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr(" 731 "));
+  link.open = 19;
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr("timed out  abandoned  open  false\n"));
+  const auto json = nlohmann::json::parse(simulation_json(report));
+  EXPECT_EQ(json["links"][0]["endings"]["abandoned"], 731);
+  EXPECT_EQ(json["links"][0]["open"], 19);
+}
+
+TEST(SimulationText, SaysWhichCallsAndRequestsOfWritesAreNoCallersOwn) {
+  SimulationReport report = hand_made();
+  EXPECT_THAT(simulation_text(report, {}), Not(HasSubstr("taken over")));
+  report.run.links[0].taken_over = 3;
+  report.run.links[0].ordered_again = 13;
+  report.run.links[0].questions = 1039;
+  EXPECT_THAT(
+      simulation_text(report, {}),
+      HasSubstr("  orders: calls taken over 3, ordered again 13; questions beside the attempts 1,039\n"));
+  const auto json = nlohmann::json::parse(simulation_json(report));
+  EXPECT_EQ(json["links"][0]["taken_over"], 3);
+  EXPECT_EQ(json["links"][0]["ordered_again"], 13);
+  EXPECT_EQ(json["links"][0]["questions"], 1039);
+}
+
 TEST(SimulationText, ACutRunIsNotJudged) {
   SimulationReport report = hand_made();
   report.expectations.clear();
@@ -184,6 +267,14 @@ TEST(SimulationJson, SaysWhatBecameOfWritesAndWhatTheCheckerFound) {
   EXPECT_EQ(json["checker"]["first"][0], "intent 7 is lost");
   EXPECT_EQ(json["clients"][0]["writes"]["applied"], 950);
   EXPECT_EQ(json["clients"][0]["checker"]["lost"], 0);
+}
+
+TEST(SimulationText, SaysHowManyWritesWereOrderedAgain) {
+  SimulationReport report = with_writes();
+  EXPECT_THAT(simulation_text(report, {}), Not(HasSubstr("ordered again")));
+  report.run.writes->ordered_again = 11;
+  EXPECT_THAT(simulation_text(report, {}), HasSubstr("  ordered again                11\n"));
+  EXPECT_EQ(nlohmann::json::parse(simulation_json(report))["writes"]["ordered_again"], 11);
 }
 
 TEST(SimulationJson, HasNullWhereNoClientHasAJournal) {

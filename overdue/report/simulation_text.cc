@@ -37,6 +37,58 @@ std::string bar(std::uint64_t filled, std::uint64_t total, std::uint64_t whole) 
   return std::string(full, '#') + std::string(all - full, '.');
 }
 
+bool is_quiet(const TimelineRow& row) {
+  return row.offered + row.goodput + row.timeouts + row.retries + row.queue == 0;
+}
+
+// A row of the timeline: seconds joined, or a stretch in which nothing was to be told.
+struct TimelinePart {
+  TimelineRow sum;
+  std::optional<std::uint32_t> quiet_until;
+};
+
+constexpr std::size_t kQuietMin = 5;  // Seconds with nothing: fewer are shown as they are.
+
+// Of each second, where the stretch of nothing that it is in ends; its own number where there is something.
+std::vector<std::size_t> ends_of_quiet(const std::vector<TimelineRow>& timeline) {
+  std::vector<std::size_t> ends(timeline.size());
+  for (std::size_t i = timeline.size(); i-- > 0;) {
+    const bool last = i + 1 == timeline.size();
+    ends[i] = !is_quiet(timeline[i]) ? i : last || !is_quiet(timeline[i + 1]) ? i + 1 : ends[i + 1];
+  }
+  return ends;
+}
+
+// `step` seconds a part; of a longer stretch of nothing one, and of the last none.
+std::vector<TimelinePart> timeline_parts(const std::vector<TimelineRow>& timeline,
+                                         const std::vector<std::size_t>& ends, std::size_t step) {
+  std::vector<TimelinePart> parts;
+  std::size_t joined = step;
+  for (std::size_t i = 0; i < timeline.size(); ++i) {
+    const TimelineRow& row = timeline[i];
+    if (ends[i] == timeline.size()) break;
+    if (ends[i] - i >= std::max(kQuietMin, step + 1)) {
+      parts.push_back({row, timeline[ends[i]].second});
+      joined = step;
+      i = ends[i] - 1;
+      continue;
+    }
+    if (joined == step) {
+      parts.push_back({row, std::nullopt});
+      joined = 1;
+      continue;
+    }
+    ++joined;
+    TimelineRow& sum = parts.back().sum;
+    sum.offered += row.offered;
+    sum.goodput += row.goodput;
+    sum.timeouts += row.timeouts;
+    sum.retries += row.retries;
+    sum.queue = std::max(sum.queue, row.queue);
+  }
+  return parts;
+}
+
 class SimulationWriter {
  public:
   SimulationWriter(const SimulationReport& report, const TextStyle& style)
@@ -106,6 +158,10 @@ class SimulationWriter {
     const bool any_none =
         std::ranges::any_of(run_.latency, [](const LatencyQuantile& one) { return !one.all_calls; });
     if (any_none) line("  none: that share of the calls never got an answer, however long one waits");
+    if (run_.calls.open > 0)
+      line(fmt::format(
+          "  open: had not ended when the run did; shares, quantiles and goodput are of the other {}",
+          format_count(run_.calls.total - run_.calls.open)));
   }
 
   void write_ledger() {
@@ -138,23 +194,48 @@ class SimulationWriter {
   }
 
   void write_links() {
+    const auto has_abandoned = [](const LinkResult& link) {
+      return link.endings[static_cast<std::size_t>(Ending::abandoned)] > 0;
+    };
+    const bool abandoned = std::ranges::any_of(run_.links, has_abandoned);
+    const bool open = std::ranges::any_of(run_.links, [](const LinkResult& link) { return link.open > 0; });
     TextTable table;
-    table.add({"calls to", "calls", "attempts", "denied", "replied", "rejected", "refused", "reset",
-               "timed out", "false"});
+    std::vector<std::string> head = {"calls to", "calls",   "attempts", "denied",   "replied",
+                                     "rejected", "refused", "reset",    "timed out"};
+    if (abandoned) head.emplace_back("abandoned");
+    if (open) head.emplace_back("open");
+    head.emplace_back("false");
+    table.add(std::move(head));
     for (const LinkResult& link : run_.links) {
       const auto count = [&](Ending ending) {
         return format_count(link.endings[static_cast<std::size_t>(ending)]);
       };
-      table.add({capped(printable(link.name)), format_count(link.calls), format_count(link.attempts),
-                 format_count(link.retries_denied), count(Ending::replied), count(Ending::rejected),
-                 count(Ending::refused), count(Ending::reset), count(Ending::timed_out),
-                 format_count(link.false_timeouts)});
+      std::vector<std::string> row = {capped(printable(link.name)), format_count(link.calls),
+                                      format_count(link.attempts),  format_count(link.retries_denied),
+                                      count(Ending::replied),       count(Ending::rejected),
+                                      count(Ending::refused),       count(Ending::reset),
+                                      count(Ending::timed_out)};
+      if (abandoned) row.push_back(count(Ending::abandoned));
+      if (open) row.push_back(format_count(link.open));
+      row.push_back(format_count(link.false_timeouts));
+      table.add(std::move(row));
     }
     text_ += table.text(2);
+    write_besides();
     for (const LinkResult& link : run_.links) {
       if (link.connect_failures == 0) continue;
       line(fmt::format("  {}: {} connects failed, the median after {}", printable(link.name),
                        format_count(link.connect_failures), time_or(link.connect_failure_median, "none")));
+    }
+  }
+
+  // What columns that count calls and attempts do not say of writes.
+  void write_besides() {
+    for (const LinkResult& link : run_.links) {
+      if (link.questions + link.taken_over + link.ordered_again == 0) continue;
+      line(fmt::format("  {}: calls taken over {}, ordered again {}; questions beside the attempts {}",
+                       printable(link.name), format_count(link.taken_over), format_count(link.ordered_again),
+                       format_count(link.questions)));
     }
   }
 
@@ -192,30 +273,30 @@ class SimulationWriter {
 
   void write_timeline() {
     if (run_.timeline.empty()) return;
-    const std::size_t step = (run_.timeline.size() + kTimelineRowsMax - 1) / kTimelineRowsMax;
-    std::vector<TimelineRow> rows;
-    for (std::size_t i = 0; i < run_.timeline.size(); ++i) {
-      const TimelineRow& row = run_.timeline[i];
-      if (i % step == 0) {
-        rows.push_back(row);
-        continue;
-      }
-      TimelineRow& sum = rows.back();
-      sum.offered += row.offered;
-      sum.goodput += row.goodput;
-      sum.timeouts += row.timeouts;
-      sum.retries += row.retries;
-      sum.queue = std::max(sum.queue, row.queue);
+    const std::vector<std::size_t> ends = ends_of_quiet(run_.timeline);
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) told += ends[i] == i ? 1 : 0;
+    std::size_t step = std::max<std::size_t>(1, (told + kTimelineRowsMax - 1) / kTimelineRowsMax);
+    std::vector<TimelinePart> rows = timeline_parts(run_.timeline, ends, step);
+    while (rows.size() > kTimelineRowsMax) {
+      step += std::max<std::size_t>(1, step / 8);
+      rows = timeline_parts(run_.timeline, ends, step);
     }
     std::uint64_t most = 0;
-    for (const TimelineRow& row : rows) most = std::max(most, row.offered);
+    for (const TimelinePart& part : rows) most = std::max(most, part.sum.offered);
     heading(step == 1 ? "second by second: # answered, . offered and not answered"
                       : fmt::format("every {} seconds: # answered, . offered and not answered", step));
     TextTable table({1});
     table.add({"s", "calls that began then", "offered", "answered", "timeouts", "retries", "queue"});
-    for (const TimelineRow& row : rows) {
-      table.add({fmt::format("{:>3}", row.second), bar(row.goodput, row.offered, most),
-                 format_count(row.offered),
+    const std::size_t width =
+        rows.empty() ? 3 : std::max<std::size_t>(3, fmt::formatted_size("{}", rows.back().sum.second));
+    for (const auto& [row, quiet_until] : rows) {
+      const std::string second = fmt::format("{:>{}}", row.second, width);
+      if (quiet_until) {
+        table.add({second, fmt::format("nothing until {} s", format_count(*quiet_until))});
+        continue;
+      }
+      table.add({second, bar(row.goodput, row.offered, most), format_count(row.offered),
                  row.offered == 0 ? ""
                                   : fmt::format("{:.0f} %", 100 * static_cast<double>(row.goodput) /
                                                                 static_cast<double>(row.offered)),

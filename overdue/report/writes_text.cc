@@ -62,6 +62,7 @@ std::string writes_table(const WriteCounts& writes) {
   add("not applied", writes.not_applied, writes.intents);
   add("a person must look", writes.needs_person, writes.intents);
   add("still unknown at the end", writes.open, writes.intents);
+  if (writes.ordered_again > 0) table.add({"ordered again", format_count(writes.ordered_again), ""});
   table.add({"caller told unknown", format_count(writes.unknown_at_deadline), ""});
   add("of those resolved later", writes.resolved_later, writes.unknown_at_deadline);
   return table.text(2) + proofs_line(writes);

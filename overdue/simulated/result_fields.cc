@@ -105,6 +105,7 @@ void add_writes(FieldList& list, const std::string& prefix, const WriteCounts& w
     list.count(name, value);
     list.ratio(fmt::format("{}_share", name), value, writes.intents);
   }
+  list.count("ordered_again", writes.ordered_again);
   list.count("unknown_at_deadline", writes.unknown_at_deadline);
   list.count("resolved_later", writes.resolved_later);
   list.ratio("resolved_later_share", writes.resolved_later, writes.unknown_at_deadline);
@@ -143,6 +144,10 @@ void add_link(FieldList& list, const LinkResult& link) {
   list.count("retries_denied", link.retries_denied);
   for (std::size_t ending = 0; ending < kEndingCount; ++ending)
     list.count(kEndingNames[ending], link.endings[ending]);
+  list.count("open", link.open);
+  list.count("questions", link.questions);
+  list.count("taken_over", link.taken_over);
+  list.count("ordered_again", link.ordered_again);
   const std::uint64_t timeouts = link.endings[static_cast<std::size_t>(Ending::timed_out)];
   list.ratio("timeout_rate", timeouts, link.attempts);
   list.count("false_timeouts", link.false_timeouts);

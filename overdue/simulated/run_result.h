@@ -29,7 +29,8 @@ struct CallCounts {
   std::uint64_t open = 0;     // The run ended first.
 };
 
-// What the server side really did, per intent: one intent a call of a client.
+// What the server side really did, per intent: one intent a call of a client. A caller who was told no and
+// ordered again for the same intent (`orders_again`) is held to what it was told then.
 // intents = applied_once + duplicates + lost. Judged at the end of the run, so what is still being worked on
 // then counts as not applied.
 struct LedgerCounts {
@@ -40,7 +41,7 @@ struct LedgerCounts {
   std::uint64_t timed_out_applied = 0;      // Verdict unknown, and it had happened (or did later).
   std::uint64_t timed_out_not_applied = 0;  // Verdict unknown, and it never did.
   std::uint64_t executions = 0;             // Pieces of work at ledger_at that reached their effect.
-  std::uint64_t failed_applied = 0;         // Verdict rejected or not sent, and it did happen: reads alone.
+  std::uint64_t failed_applied = 0;  // Verdict rejected or not sent, and it did happen: reads, or a lie.
 };
 
 // The value at rank ceil(q * n). all_calls: n counts every call that is not open, one without an answer as
@@ -62,15 +63,19 @@ struct ClientResult {
   CheckCounts checker;                   // and what was found of it.
 };
 
-// Attempts to one dependency, whoever made them.
+// Attempts to one dependency, whoever made them. attempts = the sum of endings + open.
 struct LinkResult {
   std::string name;
-  std::uint64_t calls = 0;     // Operations, those of services too.
+  std::uint64_t calls = 0;     // Operations, those of services too, and those taken over or begun anew.
   std::uint64_t answered = 0;  // Of those.
   std::uint64_t attempts = 0;
   std::uint64_t retries = 0;         // attempts - first attempts.
   std::uint64_t retries_denied = 0;  // By the retry budget.
   std::array<std::uint64_t, kEndingCount> endings{};
+  std::uint64_t open = 0;            // Attempts that were waited for when the run ended.
+  std::uint64_t questions = 0;       // Asked about writes whose end is unknown, beside the attempts.
+  std::uint64_t taken_over = 0;      // Of the calls: writes that another process goes on with,
+  std::uint64_t ordered_again = 0;   // and those begun anew for an intent whose write was not applied.
   std::uint64_t false_timeouts = 0;  // Timed out while a reply was on its way or still to come: it came late.
   std::uint64_t connect_failures = 0;              // Refused, or ended by the connect timeout.
   std::optional<Duration> connect_failure_median;  // How long those took to notice.

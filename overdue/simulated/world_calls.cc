@@ -180,6 +180,8 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
       ++seconds.retries;
       ++channel.retries;
     }
+  } else {
+    ++channel.questions;
   }
   ++replicas_[attempt.replica].attempts;
   if (link.always_connected && replicas_[attempt.replica].up) [[likely]] {
@@ -212,6 +214,7 @@ void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, b
   attempt.awaited = false;
   ++replica.ended;
   --channel.in_flight[attempt.replica - link.first_replica];
+  if (!is_question(attempt)) ++channel.endings[static_cast<std::size_t>(ending)];
   switch (ending) {
     case Ending::replied:
       replica.replies.add(now_ - attempt.started);

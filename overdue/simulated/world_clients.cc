@@ -73,10 +73,17 @@ Outcome outcome_of(const FinishCall& finish, CallKind kind) {
 void World::on_verdict(Call& call, const FinishCall& finish) {
   call.outcome = outcome_of(finish, call.kind);
   if (traced_) [[unlikely]] {
-    trace_call(call, call.outcome == Outcome::answered ? "answered" : "ended without an answer");
+    trace_call(call, call.outcome == Outcome::answered        ? "answered"
+                     : finish.verdict == Verdict::not_applied ? "not applied"
+                                                              : "ended without an answer");
   }
   if (call.outcome == Outcome::answered) ++links_[channels_[call.channel]->link].answered;
-  if (call.client == kNone) return;
+  if (call.client == kNone) {
+    // Of a write ordered again; the call in whose place it is had a no.
+    if (call.write != kNone && calls_[call.root].outcome == Outcome::open)
+      calls_[call.root].outcome = call.outcome;
+    return;
+  }
   hash_ = (hash_ ^ static_cast<std::uint64_t>(call.outcome)) * 0x9e3779b97f4a7c15U;
   ClientState& client = clients_[call.client];
   CallCounts& counts = client.result.calls;
@@ -116,8 +123,7 @@ void WorldState::fold(const Call& call) {
   if (call.outcome == Outcome::unknown) {
     ++(call.executions == 0 ? ledger.timed_out_not_applied : ledger.timed_out_applied);
   }
-  const bool said_no = call.outcome == Outcome::rejected || call.outcome == Outcome::not_sent;
-  if (said_no && call.executions > 0) ++ledger.failed_applied;
+  if (said_no(call.outcome) && call.executions > 0) ++ledger.failed_applied;
 }
 
 }  // namespace overdue::world

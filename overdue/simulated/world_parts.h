@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -99,8 +100,12 @@ struct Channel {
   std::uint64_t calls = 0;
   std::uint64_t attempts = 0;
   std::uint64_t retries = 0;  // Begun; the dependency counts those granted, of which some end in their wait.
+  std::array<std::uint64_t, kEndingCount> endings{};  // Of those attempts, past a write's deadline too.
   std::vector<std::uint32_t> in_flight;
   std::vector<Connections> connections;
+  std::uint64_t questions = 0;      // Asked about writes.
+  std::uint64_t taken_over = 0;     // Of the calls: another process goes on with a write,
+  std::uint64_t ordered_again = 0;  // or a caller began anew.
 };
 
 // Time that stood still, for work that is to go on afterwards.

@@ -141,12 +141,19 @@ void World::add_links(RunResult& result) {
   for (const auto& place : channels_) {
     const Channel& channel = *place;
     LinkResult& row = result.links[channel.link];
-    const DependencyCounts& counts = channel.dependency.counts();
     row.calls += channel.calls;
     row.attempts += channel.attempts;
     row.retries += channel.retries;
-    row.retries_denied += counts.retries_denied;
-    for (std::size_t i = 0; i < kEndingCount; ++i) row.endings[i] += counts.endings[i];
+    row.retries_denied += channel.dependency.counts().retries_denied;
+    row.questions += channel.questions;
+    row.taken_over += channel.taken_over;
+    row.ordered_again += channel.ordered_again;
+    for (std::size_t i = 0; i < kEndingCount; ++i) row.endings[i] += channel.endings[i];
+  }
+  for (std::uint32_t i = 0; i < attempts_.made(); ++i) {
+    const AttemptSlot& attempt = attempts_[i];
+    if (attempt.in_use && attempt.awaited && !is_question(attempt))
+      ++result.links[channels_[attempt.channel]->link].open;
   }
   for (std::size_t i = 0; i < links_.size(); ++i) {
     LinkResult& row = result.links[i];

@@ -20,6 +20,10 @@ inline constexpr Instant kNever = Instant::max();
 // How a call stands for its caller; the classes of CallCounts.
 enum class Outcome : std::uint8_t { open, answered, rejected, not_sent, unknown };
 
+constexpr bool said_no(Outcome outcome) {
+  return outcome == Outcome::rejected || outcome == Outcome::not_sent;
+}
+
 // A call: a client's, or one that a service makes while it works. A client's call is also the record of its
 // intent, and stays until nothing is left in the world that could still have an effect for it.
 //
@@ -106,6 +110,9 @@ struct alignas(64) AttemptSlot {
   Duration server_time{};           // From its arrival to its answer.
   std::optional<Instant> deadline;  // As told to the server.
 };
+
+// Asked about a write: its attempts count from 1.
+constexpr bool is_question(const AttemptSlot& attempt) { return attempt.number == AttemptNumber{0}; }
 
 // What an event in the queue is about; the rest of its slot is the number of that.
 enum class Kind : std::uint8_t {

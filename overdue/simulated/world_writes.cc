@@ -70,6 +70,8 @@ void World::order_again(OperationId id) {
   JournalState& journal = writes_->journals[before.client];
   if (before.orders_left == 0 || before.superseded || journal.down) return;
   writes_->operation(id).superseded = true;
+  Call& root = calls_[before.root];
+  if (said_no(root.outcome)) root.outcome = Outcome::open;  // The next verdict is the intent's.
   WriteOperation& operation = writes_->operations.emplace_back();
   const OperationId next{writes_->operations.size()};
   operation.client = before.client;
@@ -78,6 +80,7 @@ void World::order_again(OperationId id) {
   operation.orders_left = before.orders_left - 1;
   operation.replaces = journal.journal.find(id) ? id : before.replaces;
   freeze(operation, next);
+  ++channels_[journal.channels[before.instance]]->ordered_again;
   start_lifecycle({.channel = journal.channels[before.instance],
                    .kind = clients_[before.client].client->kind,
                    .root = before.root},
@@ -102,10 +105,12 @@ void World::start_lifecycle(const NewCall& made, OperationId id, std::uint32_t p
   slot.operation = id;
   slot.process = process;
   Channel& channel = *channels_[made.channel];
-  slot.lifecycle.emplace(
-      channel.dependency, journal.terms,
-      WriteLifecycle::Identity{.last_send = operation.last_send, .seed = channel.random.next()});
+  slot.lifecycle.emplace(channel.dependency, journal.terms,
+                         WriteLifecycle::Identity{.last_send = operation.last_send,
+                                                  .valid_until = operation.valid_until,
+                                                  .seed = channel.random.next()});
   journal.calls[{id, process}] = index;
+  if (recovered) ++channel.taken_over;
   if (traced_) [[unlikely]]
     trace_call(call, recovered ? "is taken over" : "begins");
   tell_write(index, recovered ? WriteEvent(*recovered) : WriteEvent(CallStarted{}));
@@ -248,12 +253,15 @@ void World::on_told(std::uint32_t index, WriteSlot& slot, const Tell& told) {
         .proof = told.outcome.proof,
         .text = told.outcome.proof == Proof::reply ? operation.reply : ""});
   if (operation.entry_due) ask_entry(index, slot);
+  const Outcome before = call.outcome;
   on_verdict(call, {.verdict = told.verdict,
                     .proof = told.outcome.proof,
                     .stop = Stop::answered,
                     .attempt = AttemptNumber{1},
                     .last_ending = Ending::rejected,
                     .last_status = 0});
+  // Another process found it out first, and the caller has ordered again.
+  if (operation.superseded && said_no(call.outcome)) call.outcome = before;
   if (!unknown) return on_resolved(call, id, told.outcome);
   if (journal.said->is(ClientWrong::unknown_is_failure)) order_again(id);
 }

@@ -15,7 +15,10 @@ void count(WriteCounts& counts, const WriteOperation& operation) {
     ++counts.unknown_at_deadline;
     if (operation.ended()) ++counts.resolved_later;
   }
-  if (operation.superseded) return;  // The intent is counted by its last operation.
+  if (operation.superseded) {  // The intent is counted by its last operation.
+    ++counts.ordered_again;
+    return;
+  }
   ++counts.intents;
   switch (operation.state) {
     case EntryState::applied:

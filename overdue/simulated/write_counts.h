@@ -19,7 +19,8 @@ struct WriteCounts {
   std::uint64_t applied = 0;
   std::uint64_t not_applied = 0;
   std::uint64_t needs_person = 0;
-  std::uint64_t open = 0;                 // Still unknown when the run ended.
+  std::uint64_t open = 0;           // Still unknown when the run ended.
+  std::uint64_t ordered_again = 0;  // Operations after which the caller began another for the same intent.
   std::uint64_t unknown_at_deadline = 0;  // Operations whose caller was told so, or died before it was told.
   std::uint64_t resolved_later = 0;       // Of those: applied or not applied by the end.
   std::array<std::uint64_t, kProofNames.size()> by_proof{};  // Of applied and not applied, by Proof.
@@ -30,6 +31,7 @@ struct WriteCounts {
     not_applied += other.not_applied;
     needs_person += other.needs_person;
     open += other.open;
+    ordered_again += other.ordered_again;
     unknown_at_deadline += other.unknown_at_deadline;
     resolved_later += other.resolved_later;
     for (std::size_t i = 0; i < by_proof.size(); ++i) by_proof[i] += other.by_proof[i];
