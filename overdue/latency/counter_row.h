@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "overdue/latency/byte_sums.h"
 
 namespace overdue {
 
@@ -34,6 +37,29 @@ class CounterRow {
       high_.resize(low_.size());
     }
     high_[at] = high;
+  }
+  std::uint64_t sum(std::size_t from, std::size_t to) const {
+    const auto of = [=](const std::vector<std::uint8_t>& bytes) {
+      return sum_of_bytes(std::span(bytes).subspan(from, to - from));
+    };
+    return of(low_) + (high_.empty() ? 0 : of(high_) << 8);
+  }
+  // Its counters in another order: the first is that at order[0]. What lies past its end is 0.
+  CounterRow in_order(std::span<const std::uint32_t> order) const {
+    CounterRow row;
+    const auto reorder = [&](const std::vector<std::uint8_t>& from, std::vector<std::uint8_t>& to) {
+      to.resize(order.size());
+      for (std::size_t at = 0; at < order.size(); ++at)
+        to[at] = order[at] < from.size() ? from[order[at]] : 0;
+    };
+    reorder(low_, row.low_);
+    if (!high_.empty()) reorder(high_, row.high_);
+    return row;
+  }
+  // Adds each counter to what stands at its place. Requires: no fewer sums than counters.
+  void add_to(std::span<std::uint32_t> sums) const {
+    for (std::size_t at = 0; at < low_.size(); ++at) sums[at] += low_[at];
+    for (std::size_t at = 0; at < high_.size(); ++at) sums[at] += std::uint32_t{high_[at]} << 8;
   }
   // For one who adds many: where one may be added while it is not at kLowMax.
   static constexpr std::uint8_t kLowMax = 0xff;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace overdue {
 namespace {
 
@@ -39,6 +41,35 @@ TEST(CounterRow, ALowByteIsCountedUpInPlace) {
   EXPECT_EQ(row[1], 0x1ffU);
   EXPECT_EQ(*row.low(1), CounterRow::kLowMax);
   EXPECT_EQ(row[0], 0U);
+}
+
+TEST(CounterRow, SumsAnyStretchOfItWithItsHighBytes) {
+  CounterRow row;
+  row.resize(20);
+  for (std::size_t at = 0; at < 20; ++at) row.set(at, at * 100);  // From the third on, high bytes.
+  for (std::size_t from = 0; from <= 20; ++from) {
+    std::uint64_t sum = 0;
+    for (std::size_t to = from; to <= 20; ++to) {
+      EXPECT_EQ(row.sum(from, to), sum) << from << " to " << to;
+      sum += to * 100;
+    }
+  }
+}
+
+TEST(CounterRow, IsBroughtIntoAnotherOrderWithZerosForWhatItDoesNotHave) {
+  CounterRow row;
+  row.resize(2);
+  row.set(0, 5);
+  row.set(1, 0x500);
+  const std::vector<std::uint32_t> order = {1, 2, 0};
+  const CounterRow other = row.in_order(order);
+  ASSERT_EQ(other.size(), 3U);
+  EXPECT_EQ(other[0], 0x500U);
+  EXPECT_EQ(other[1], 0U);
+  EXPECT_EQ(other[2], 5U);
+  std::vector<std::uint32_t> sums = {1, 1, 1};
+  other.add_to(sums);
+  EXPECT_EQ(sums, (std::vector<std::uint32_t>{0x501, 1, 6}));
 }
 
 }  // namespace

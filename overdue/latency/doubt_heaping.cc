@@ -84,11 +84,13 @@ class OctaveCells {
 template <typename CountOf>
 Duration middle_of_window(const EndingTable& table, const Pile& pile, const CountOf& count_of) {
   std::uint64_t seen = 0;
-  for (const EndingRow& row : table) {
-    if (row.mid <= Duration{} || count_of(row) == 0) continue;
-    if (OctaveCells::cell_of(row.mid) + 1 < pile.cell) continue;
-    seen += count_of(row);
-    if (seen * 2 >= pile.count) return row.mid;
+  const auto is_before = [&pile](const EndingRow& row) {
+    return row.mid <= Duration{} || OctaveCells::cell_of(row.mid) + 1 < pile.cell;
+  };
+  for (auto row = std::ranges::partition_point(table, is_before); row != table.end(); ++row) {
+    if (count_of(*row) == 0) continue;
+    seen += count_of(*row);
+    if (seen * 2 >= pile.count) return row->mid;
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "overdue/base/attempt.h"
+#include "overdue/base/run_both.h"
 #include "overdue/base/time.h"
 #include "overdue/latency/counter_row.h"
 #include "overdue/latency/ending_row.h"
@@ -46,7 +47,7 @@ class ExactCounts {
   bool pooled() const { return pooled_; }  // Every series is of backend 0 now.
   // What tables need is sorted out once after the last add, at the first question or here; after this any
   // number of threads may ask. Requires: !dropped().
-  void prepare() const { (void)index(); }
+  void prepare(const RunBoth& run_both = run_in_turn) const { (void)index(run_both); }
   // Latencies are numbered from 0 in no particular order. Requires: !dropped().
   std::size_t distinct() const { return latencies_.size(); }
   Duration latency(std::size_t number) const { return latencies_[number]; }
@@ -90,26 +91,20 @@ class ExactCounts {
   using Row = CounterRow;
   // What tables need, least latency first.
   struct Index {
-    struct Numbered {
-      std::uint64_t latency = 0;
-      std::uint32_t number = 0;
-    };
     struct Other {  // Endings that are not in the low 16 bits of a reply's counter.
       Duration latency{};
       std::uint64_t count = 0;
       std::uint32_t series = 0;
     };
-    std::vector<Numbered> latencies;
+    std::vector<Duration> latencies;
+    std::vector<Row> replies;  // By series, in the order of `latencies`; empty but for replies.
     std::vector<Other> others;
     std::vector<Other> others_by_backend;  // The same, backend after backend.
     std::vector<std::uint32_t> others_of;  // By backend: where its begin; one more than backends.
     bool is_fresh = false;
   };
   std::span<const Index::Other> others_of(const Index& sorted, std::uint16_t backend) const;
-  const Row& replies_of(std::uint16_t backend) const;
-  template <typename IsIn, typename RepliesOf>
-  static void weave(const Index& sorted, const IsIn& is_in, const RepliesOf& replies_of,
-                    const VisitRow& visit);
+  static const Row* replies_of(const Index& sorted, std::uint16_t backend);
 
   static std::uint64_t mixed(std::uint64_t key) { return key * 0x9e3779b97f4a7c15U; }
   static bool is_reply(std::uint32_t series) { return series % kEndingCount == 0; }
@@ -157,7 +152,9 @@ class ExactCounts {
   Pair& pair_of(std::uint64_t key_plus_1);
   void pool_if_too_many();
   void pool();
-  const Index& index() const;
+  const Index& index(const RunBoth& run_both = run_in_turn) const;
+  std::vector<std::uint32_t> numbers_by_latency() const;
+  void index_others() const;
 
   std::vector<Duration> latencies_;
   mutable Index index_;

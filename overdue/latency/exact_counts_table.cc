@@ -7,15 +7,20 @@
 #include "overdue/base/saturating.h"
 #include "overdue/latency/exact_counts.h"
 
-// Tables from exact counts. Replies, nearly all there is, are added up row by row in the order of the numbers
-// and written down in the order of the latencies; the few others are sorted and woven in.
+// Tables from exact counts. Replies, nearly all there is, are brought into the order of the latencies once
+// and added up row by row; the few others are sorted and woven in.
 
 namespace overdue {
 namespace {
 
 constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
 
-std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
+constexpr std::size_t kTogether = 64;
+
+struct Numbered {
+  std::uint64_t latency = 0;
+  std::uint32_t number = 0;
+};
 
 // By the least significant digits first; the time is that of a few copies.
 template <typename Entry>
@@ -36,31 +41,50 @@ void sort_by_digits(std::vector<Entry>& entries) {
 
 }  // namespace
 
-// Hands over the rows in the order of the latencies; `replies_of(number)` of a latency's number.
-template <typename IsIn, typename RepliesOf>
-void ExactCounts::weave(const Index& sorted, const IsIn& is_in, const RepliesOf& replies_of,
-                        const VisitRow& visit) {
-  auto other = sorted.others.begin();
-  for (const Index::Numbered& entry : sorted.latencies) {
-    const Duration latency(static_cast<std::int64_t>(entry.latency));
-    const bool has_others = other != sorted.others.end() && other->latency == latency;
-    const std::uint64_t replied = replies_of(entry.number);
-    if (replied == 0 && !has_others) continue;
-    EndingRow row{.low = latency, .mid = latency, .high = latency, .replied = replied};
-    for (; other != sorted.others.end() && other->latency == latency; ++other) {
-      if (is_in(other->series)) row.add(static_cast<Ending>(other->series % kEndingCount), other->count);
-    }
-    if (!row.is_empty()) visit(row);
+// The numbers of the latencies, least latency first. Those at places of their own stand in order as they are.
+std::vector<std::uint32_t> ExactCounts::numbers_by_latency() const {
+  std::vector<Numbered> others;
+  others.reserve(slots_used_);
+  for (const Slot& slot : slots_) {
+    if (slot.latency_plus_1 != 0) others.push_back({slot.latency_plus_1 - 1, slot.number});
   }
+  sort_by_digits(others);
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(latencies_.size());
+  auto other = others.begin();
+  for (std::uint64_t place = 0; place < direct_.size(); ++place) {
+    if (direct_[place] == 0) continue;
+    for (; other != others.end() && other->latency < place * kMicrosecond; ++other)
+      numbers.push_back(other->number);
+    numbers.push_back(direct_[place] - 1);
+  }
+  for (; other != others.end(); ++other) numbers.push_back(other->number);
+  return numbers;
 }
 
-const ExactCounts::Index& ExactCounts::index() const {
+const ExactCounts::Index& ExactCounts::index(const RunBoth& run_both) const {
   if (index_.is_fresh) return index_;
   index_ = {};
-  index_.latencies.resize(latencies_.size());
-  for (std::uint32_t number = 0; number < latencies_.size(); ++number)
-    index_.latencies[number] = {static_cast<std::uint64_t>(latencies_[number].count()), number};
-  sort_by_digits(index_.latencies);
+  const std::vector<std::uint32_t> numbers = numbers_by_latency();
+  index_.latencies.reserve(numbers.size());
+  for (const std::uint32_t number : numbers) index_.latencies.push_back(latencies_[number]);
+  index_.replies.resize(rows_.size());
+  const auto bring_in_order = [&](std::size_t from, std::size_t to) {
+    for (std::size_t series = from; series < to; ++series) {
+      const bool has_replies = is_reply(static_cast<std::uint32_t>(series)) && !rows_[series].empty();
+      if (has_replies) index_.replies[series] = rows_[series].in_order(numbers);
+    }
+  };
+  run_both([&] { bring_in_order(0, rows_.size() / 2); },
+           [&] {
+             bring_in_order(rows_.size() / 2, rows_.size());
+             index_others();
+           });
+  index_.is_fresh = true;
+  return index_;
+}
+
+void ExactCounts::index_others() const {
   std::vector<Index::Other>& others = index_.others;
   for (std::uint32_t series = 0; series < rows_.size(); ++series) {
     if (is_reply(series)) continue;
@@ -90,8 +114,6 @@ const ExactCounts::Index& ExactCounts::index() const {
   index_.others_by_backend.resize(others.size());
   for (const Index::Other& other : others)
     index_.others_by_backend[next[other.series / kEndingCount]++] = other;
-  index_.is_fresh = true;
-  return index_;
 }
 
 std::span<const ExactCounts::Index::Other> ExactCounts::others_of(const Index& sorted,
@@ -102,10 +124,11 @@ std::span<const ExactCounts::Index::Other> ExactCounts::others_of(const Index& s
   return std::span(sorted.others_by_backend).subspan(begin, sorted.others_of[end] - begin);
 }
 
-const ExactCounts::Row& ExactCounts::replies_of(std::uint16_t backend) const {
-  static const Row kNothing;
+// Nothing where it has no replies.
+const ExactCounts::Row* ExactCounts::replies_of(const Index& sorted, std::uint16_t backend) {
   const std::size_t series = backend * kEndingCount;
-  return series < rows_.size() ? rows_[series] : kNothing;
+  return series < sorted.replies.size() && !sorted.replies[series].empty() ? &sorted.replies[series]
+                                                                           : nullptr;
 }
 
 std::vector<std::optional<Duration>> ExactCounts::replies_at(std::uint16_t backend,
@@ -113,19 +136,32 @@ std::vector<std::optional<Duration>> ExactCounts::replies_at(std::uint16_t backe
   OVERDUE_CHECK(!dropped_ && !pooled_);
   std::vector<std::optional<Duration>> latencies(ranks.size());
   const Index& sorted = index();
-  const Row& row = replies_of(backend);
+  const Row* const row = replies_of(sorted, backend);
   const std::span<const Index::Other> others = others_of(sorted, backend);
   auto carry = others.begin();
   std::size_t found = 0;
   std::uint64_t seen = 0;
-  for (auto entry = sorted.latencies.begin(); entry != sorted.latencies.end() && found < ranks.size();
-       ++entry) {
-    const Duration latency(static_cast<std::int64_t>(entry->latency));
-    if (entry->number < row.size()) seen = saturating_sum(seen, row[entry->number]);
-    for (; carry != others.end() && carry->latency <= latency; ++carry) {
-      if (is_reply(carry->series)) seen = saturating_sum(seen, carry->count);
+  const std::size_t count = sorted.latencies.size();
+  for (std::size_t at = 0; at < count && found < ranks.size();) {
+    const bool has_carries = carry != others.end();
+    if (row != nullptr && at + kTogether <= count &&
+        (!has_carries || carry->latency > sorted.latencies[at + kTogether - 1])) {
+      // None of the ranks among the next: then they need not be looked at one by one.
+      const std::uint64_t together = row->sum(at, at + kTogether);
+      if (saturating_sum(seen, together) < ranks[found]) {
+        seen += together;
+        at += kTogether;
+        continue;
+      }
     }
-    for (; found < ranks.size() && seen >= ranks[found]; ++found) latencies[found] = latency;
+    for (const std::size_t end = std::min(at + kTogether, count); at < end; ++at) {
+      const Duration latency = sorted.latencies[at];
+      if (row != nullptr) seen = saturating_sum(seen, std::uint64_t{(*row)[at]});
+      for (; carry != others.end() && carry->latency <= latency; ++carry) {
+        if (is_reply(carry->series)) seen = saturating_sum(seen, carry->count);
+      }
+      for (; found < ranks.size() && seen >= ranks[found]; ++found) latencies[found] = latency;
+    }
   }
   return latencies;
 }
@@ -144,17 +180,21 @@ std::vector<std::pair<Duration, std::uint64_t>> ExactCounts::ends_of(std::uint16
 void ExactCounts::visit_joined_rows(std::uint16_t backend, Duration split, const VisitRow& visit) const {
   OVERDUE_CHECK(!dropped_ && !pooled_);
   const Index& sorted = index();
-  const Row& row = replies_of(backend);
+  const Row* const row = replies_of(sorted, backend);
   const std::span<const Index::Other> others = others_of(sorted, backend);
-  auto entry = sorted.latencies.begin();
+  std::size_t at = 0;
   // The replies up to and with `last`, and the latency of the last of them.
   const auto replies_until = [&](Duration last) {
     EndingRow joined;
-    for (; entry != sorted.latencies.end() && entry->latency <= value_of(last); ++entry) {
-      if (entry->number >= row.size() || row[entry->number] == 0) continue;
-      joined.replied += row[entry->number];
-      joined.low = Duration(static_cast<std::int64_t>(entry->latency));
-    }
+    const auto begin = sorted.latencies.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end =
+        at + static_cast<std::size_t>(std::ranges::upper_bound(begin, sorted.latencies.end(), last) - begin);
+    const std::size_t from = std::exchange(at, end);
+    if (row == nullptr) return joined;
+    joined.replied = row->sum(from, end);
+    std::size_t last_reply = end;
+    while (joined.replied > 0 && (*row)[last_reply - 1] == 0) --last_reply;
+    if (joined.replied > 0) joined.low = sorted.latencies[last_reply - 1];
     return joined;
   };
   const auto hand_over = [&visit](EndingRow joined) {
@@ -181,24 +221,22 @@ void ExactCounts::visit_joined_rows(std::uint16_t backend, Duration split, const
 void ExactCounts::visit_rows(const std::vector<bool>& included, const VisitRow& visit) const {
   OVERDUE_CHECK(!dropped_);
   const auto is_in = [&](std::uint32_t series) { return pooled_ || included[series / kEndingCount]; };
-  std::vector<const Row*> rows;
-  for (std::uint32_t series = 0; series < rows_.size(); ++series) {
-    if (is_reply(series) && is_in(series) && !rows_[series].empty()) rows.push_back(&rows_[series]);
-  }
   const Index& sorted = index();
-  if (rows.size() == 1) {  // A backend's own: its counters as they stand.
-    const Row& row = *rows.front();
-    weave(
-        sorted, is_in, [&row](std::uint32_t number) { return number < row.size() ? row[number] : 0U; },
-        visit);
-    return;
+  std::vector<std::uint32_t> replies(sorted.latencies.size());  // 4,097 backends of 65,535: no overflow.
+  for (std::uint32_t series = 0; series < sorted.replies.size(); ++series) {
+    if (is_in(series)) sorted.replies[series].add_to(replies);
   }
-  std::vector<std::uint32_t> replies(latencies_.size());  // 4,097 backends of 65,535: no overflow.
-  for (const Row* row : rows) {
-    const std::size_t used = std::min(row->size(), replies.size());  // Rows have room for more.
-    for (std::size_t number = 0; number < used; ++number) replies[number] += (*row)[number];
+  auto other = sorted.others.begin();
+  for (std::size_t at = 0; at < replies.size(); ++at) {
+    const Duration latency = sorted.latencies[at];
+    const bool has_others = other != sorted.others.end() && other->latency == latency;
+    if (replies[at] == 0 && !has_others) continue;
+    EndingRow row{.low = latency, .mid = latency, .high = latency, .replied = replies[at]};
+    for (; other != sorted.others.end() && other->latency == latency; ++other) {
+      if (is_in(other->series)) row.add(static_cast<Ending>(other->series % kEndingCount), other->count);
+    }
+    if (!row.is_empty()) visit(row);
   }
-  weave(sorted, is_in, [&replies](std::uint32_t number) { return replies[number]; }, visit);
 }
 
 }  // namespace overdue

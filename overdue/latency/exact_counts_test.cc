@@ -183,5 +183,27 @@ TEST(ExactCounts, TableHoldsWhatWasAddedSinceTheLastOne) {
   EXPECT_EQ(table[2].timed_out, 5U);
 }
 
+TEST(ExactCounts, TablesAscendOverWholeMicrosecondsAndAllOthers) {
+  Random random(6);
+  ExactCounts exact;
+  std::map<Duration, std::uint64_t> expected;
+  for (int row = 0; row < 4000; ++row) {
+    // Around 262.144 ms, where whole microseconds lose their own places; every other one a nanosecond off.
+    const auto microseconds = static_cast<std::int64_t>(261'900 + random.below(500));
+    const Duration latency(microseconds * 1000 + static_cast<std::int64_t>(random.below(2)));
+    const std::uint64_t count = 1 + random.below(400);
+    exact.add(latency, static_cast<std::uint16_t>(random.below(2) * kEndings), count);
+    expected[latency] += count;
+  }
+  std::map<Duration, std::uint64_t> found;
+  Duration last{};
+  exact.visit_rows({true, true}, [&](const EndingRow& row) {
+    EXPECT_LT(last, row.low);
+    last = row.low;
+    found[row.low] = row.replied;
+  });
+  EXPECT_EQ(found, expected);
+}
+
 }  // namespace
 }  // namespace overdue

@@ -48,7 +48,7 @@ class Measurement {
                   std::optional<WallTime> at = std::nullopt);
   void merge(const Measurement& other, const RunBoth& run_both = run_in_turn);
   // After the last add or merge: any number of threads may ask from now on.
-  void prepare() const;
+  void prepare(const RunBoth& run_both = run_in_turn) const;
   // Gives these backends the next ids, in this order, where they have none: then ids do not depend on what
   // was merged first.
   void expect_backends(std::span<const std::string> names) {

@@ -58,8 +58,8 @@ Measurement::Starts Measurement::starts() const {
   return {starts_.first_cell_start(), starts_.cell_length(), starts_.counts()};
 }
 
-void Measurement::prepare() const {
-  if (!exact_.dropped()) exact_.prepare();
+void Measurement::prepare(const RunBoth& run_both) const {
+  if (!exact_.dropped()) exact_.prepare(run_both);
   if (!exact_connects_.dropped()) exact_connects_.prepare();
 }
 

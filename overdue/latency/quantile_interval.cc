@@ -38,6 +38,24 @@ struct RowTests {
   }
 };
 
+// How far from `row` on no row can be an end of the interval, looked at many at a time. Between `row` and
+// `end` a share is at most the last one's, and R / (S V) no less than with the least R and the greatest S and
+// V; the bound of surely_below() falls with n and rises with the share (its derivative by the share has the
+// sign of (2 p - 1) / (p (1 - p)) - 2 / (q - p), and 1 - p >= q - p). Requires: row > 0.
+std::size_t first_in_question(const SurvivalCurve& curve, const IntervalQuestion& question, double exponent,
+                              std::size_t row) {
+  constexpr std::size_t kTogether = 64;
+  const double ever = std::min(question.replied_ever_low, question.replied_ever_high);
+  for (; row + kTogether <= question.last_row; row += kTogether) {
+    const SurvivalCurve::Point& before = curve[row - 1];
+    const SurvivalCurve::Point& last = curve[row + kTogether - 1];
+    if (before.replies == 0 || !(before.unreplied() > 0.0) || !(last.greenwood > 0.0)) break;
+    const double n = before.replied / (before.unreplied() * last.greenwood) / question.vif;
+    if (!surely_below(std::min(1.0, last.replied / ever), n, question.quantile, exponent)) break;
+  }
+  return row;
+}
+
 QuantileOfAll without_interval(const SurvivalCurve& curve, Quantile quantile) {
   QuantileOfAll result;
   result.quantile = quantile;
@@ -87,6 +105,8 @@ IntervalRows interval_rows(const SurvivalCurve& curve, const IntervalQuestion& q
   RowTests tests{.q = question.quantile, .alpha = question.alpha};
   bool first = true;
   for (std::size_t row = 0; row <= question.last_row && !(rows.low && rows.high); ++row) {
+    if (!first && !rows.low && !question.of_the_replied)
+      row = first_in_question(curve, question, tests.exponent, row);
     if (curve.table()[row].replied == 0) continue;
     const double replied = curve[row].replied;
     tests.n = effective_replies_before(curve, row, question.last_row, question.of_the_replied) / question.vif;

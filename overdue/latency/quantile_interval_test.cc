@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "overdue/base/random.h"
 #include "overdue/latency/bounds.h"
+#include "overdue/latency/distribution.h"
 #include "overdue/latency/test_tables.h"
 
 namespace overdue {
@@ -222,6 +225,63 @@ RC_GTEST_PROP(QuantileOfAll, BucketsEncloseTheExactEnds, ()) {
     const double ratio =
         static_cast<double>(bucket.all_calls->count()) / static_cast<double>(exact.all_calls->count());
     RC_ASSERT(std::abs(ratio - 1.0) <= 1.0 / 129);
+  }
+}
+
+// The tests of STATISTICS 3 at every row, one after the other.
+IntervalRows rows_one_by_one(const SurvivalCurve& curve, const IntervalQuestion& question) {
+  IntervalRows rows;
+  bool first = true;
+  for (std::size_t row = 0; row <= question.last_row; ++row) {
+    if (curve.table()[row].replied == 0) continue;
+    const double n =
+        effective_replies_before(curve, row, question.last_row, question.of_the_replied) / question.vif;
+    const double q = question.quantile;
+    if (first) rows.low_unbounded = binomial_at_most(0, n, q) > question.alpha / 2;
+    first = false;
+    const double low = std::min(1.0, curve[row].replied / question.replied_ever_low);
+    const double high = std::min(1.0, curve[row].replied / question.replied_ever_high);
+    const double chance = high >= q ? binomial_at_least(n * high, n, q) : 1;
+    if (!rows.low && binomial_at_most(n * low * (1 + 1e-12), n, q) > question.alpha / 2) rows.low = row;
+    if (!rows.high_one_sided && chance <= question.alpha) rows.high_one_sided = row;
+    if (!rows.high && chance <= question.alpha / 2) rows.high = row;
+  }
+  if (rows.low_unbounded) rows.low.reset();
+  rows.low_beyond = !rows.low && !rows.low_unbounded;
+  return rows;
+}
+
+TEST(QuantileInterval, RowsThatAreNotLookedAtOneByOneCouldNotBeItsEnds) {
+  Random random(77);
+  for (const double given_up : {0.0, 0.002, 0.1, 0.6}) {
+    std::vector<Ended> ended;
+    for (int call = 0; call < 6000; ++call) {
+      const Duration at = Duration(1 + static_cast<std::int64_t>(5e6 * standard_exponential(random)));
+      const double kind = random.uniform();
+      ended.push_back({at, kind < given_up          ? Ending::timed_out
+                           : kind < given_up + 0.01 ? Ending::rejected
+                                                    : Ending::replied});
+    }
+    const EndingTable table = exact_table(ended);
+    const SurvivalCurve curve(table);
+    const double ever = 1 - curve.back().rejected;
+    for (const double q : {0.02, 0.3, 0.5, 0.9, 0.99, 0.999}) {
+      for (const double vif : {1.0, 40.0}) {
+        const IntervalQuestion question{.quantile = q,
+                                        .vif = vif,
+                                        .replied_ever_low = ever,
+                                        .replied_ever_high = std::min(1.0, ever * 1.001),
+                                        .last_row = table.size() - 1};
+        const IntervalRows found = interval_rows(curve, question);
+        const IntervalRows expected = rows_one_by_one(curve, question);
+        SCOPED_TRACE(testing::Message() << given_up << " given up, q " << q << ", vif " << vif);
+        EXPECT_EQ(found.low, expected.low);
+        EXPECT_EQ(found.low_beyond, expected.low_beyond);
+        EXPECT_EQ(found.low_unbounded, expected.low_unbounded);
+        EXPECT_EQ(found.high, expected.high);
+        EXPECT_EQ(found.high_one_sided, expected.high_one_sided);
+      }
+    }
   }
 }
 

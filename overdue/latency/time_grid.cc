@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "overdue/base/saturating.h"
+#include "overdue/latency/byte_sums.h"
 
 namespace overdue {
 namespace {
@@ -33,20 +34,6 @@ auto with_width(unsigned width_log2, const Visit& visit) {
     default:
       return visit(std::uint64_t{});
   }
-}
-
-// Eight at a time: neighbours are added to 16 bits each, and these by a multiplication.
-std::uint64_t sum_of_bytes(std::span<const std::uint8_t> bytes) {
-  constexpr std::uint64_t kEveryOther = 0x00ff'00ff'00ff'00ffU;
-  std::uint64_t sum = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= bytes.size(); at += 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, bytes.data() + at, sizeof(eight));
-    sum += (((eight & kEveryOther) + ((eight >> 8) & kEveryOther)) * 0x0001'0001'0001'0001U) >> 48;
-  }
-  for (; at < bytes.size(); ++at) sum += bytes[at];
-  return sum;
 }
 
 template <typename Counter>

@@ -182,7 +182,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   analysis.first_start = measurement.first_start();
   analysis.last_start = measurement.last_start();
   analysis.attempts_per_second = rate_of(measurement);
-  measurement.prepare();
+  measurement.prepare(options.run_both);
   const TailByBlock all_tails = tails_of(measurement, {});
   EndingTable all;
   std::optional<SurvivalCurve> curve_of_all;
