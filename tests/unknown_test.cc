@@ -166,6 +166,9 @@ TEST_P(WrongOne, DoesTheDamageThatItsFileNames) {
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_EQ(json["seeds"], 30);
   const std::string part = wrong.field.substr(0, wrong.field.find('.'));
+  // A bound on who ends at a person is near what ours does, and most runs of a wrong one are past it.
+  const bool asks_people = wrong.field == "writes.needs_person";
+  EXPECT_LT(json["held"], asks_people ? 10 : 30);
   if (json.contains(part)) {
     EXPECT_GT(json[part].at(wrong.field.substr(part.size() + 1)), 0);
     return;
