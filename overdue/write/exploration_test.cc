@@ -263,6 +263,20 @@ std::vector<Settings> policies() {
     s.terms.after_deadline = AfterDeadline::settle;
   }
   {
+    Settings& s = add("limit and query, record deleted", {OnUnknown::query});
+    s.limit = s.retention = s.horizon = true;
+    s.terms.not_found = NotFound::after_limit;
+    s.terms.expired = ExpiredKeys::deleted;
+    s.terms.after_deadline = AfterDeadline::settle;
+  }
+  {
+    Settings& s = add("limit past the last send, query", {OnUnknown::query});
+    s.limit = s.horizon = true;
+    s.terms.not_found = NotFound::after_limit;
+    s.terms.after_deadline = AfterDeadline::settle;
+    s.crash = false;
+  }
+  {
     Settings& s = add("retry, record deleted in time", {OnUnknown::retry});
     s.terms.expired = ExpiredKeys::deleted;
     s.retention = s.horizon = true;

@@ -10,6 +10,8 @@ namespace {
 using namespace std::chrono_literals;
 constexpr Instant kDeadline{1000s};
 constexpr Instant kLastSend{1'000'000s};
+constexpr Instant kValidUntil{
+    2'000'000s};  // By the client's clock; the server's own says when it has passed.
 
 CallPolicy policy_of(const Settings& settings) {
   CallPolicyOptions options = two_attempts();
@@ -34,7 +36,10 @@ Rules::Rules(const Settings& settings) : settings_(settings), dependency_(policy
 
 WriteLifecycle Rules::lifecycle() const {
   const bool bounded = settings_.horizon && !is(Mutant::fence_after_retention);
-  return {dependency_, settings_.terms, {.last_send = bounded ? kLastSend : Instant::max()}};
+  return {dependency_,
+          settings_.terms,
+          {.last_send = bounded ? kLastSend : Instant::max(),
+           .valid_until = settings_.limit ? std::optional(kValidUntil) : std::nullopt}};
 }
 
 World Rules::first() const {

@@ -374,7 +374,8 @@ void add(Digest& digest, const Client& client, std::uint32_t turns) {
   digest << lifecycle.state() << lifecycle.answered() << lifecycle.epoch() << known.entry_known
          << known.sealed << known.expired_seen << known.other_payload << known.last_send_passed
          << known.resend_open << known.waiting << known.operation_finished << known.attempts
-         << (known.resends > 0) << known.steps % turns << known.steps_after_last_send;
+         << (known.resends > 0) << known.steps % turns << known.steps_after_last_send
+         << known.steps_after_both;
   digest << known.outcome << known.question.has_value();
   if (known.question) digest << known.question->kind << known.question->after_seal;
   digest << known.persisting.has_value();

@@ -51,10 +51,6 @@ Settings forgetting(Settings settings) {
   settings.terms.expired = ExpiredKeys::deleted;
   return settings;
 }
-Settings without_keys(Settings settings) {
-  settings.keyed = settings.terms.keyed = false;
-  return settings;
-}
 Settings with_new_operation(Settings settings) {
   settings.new_operation = true;
   return settings;
@@ -67,7 +63,7 @@ std::vector<MutantCase> mutants() {
   Settings query = asking(offering("query", {OnUnknown::query})), list = offering("list", {OnUnknown::list});
   query.horizon = list.horizon = true;
   const Settings nothing = offering("nothing", {});
-  Settings fencing_query = query, listing = list, sealed = query, person = direct(without_keys(nothing));
+  Settings fencing_query = query, listing = list, sealed = query, person = direct(nothing);
   fencing_query.terms.not_found = NotFound::fenced;
   listing.retention = sealed.retention = true;
   person.person = true;
@@ -115,7 +111,7 @@ std::vector<MutantCase> mutants() {
       {M::rejection_behind_proxy, "429 counted as definite behind a proxy", rejected},
       {M::person_looks, "person resolves by looking, no seal", person},
       {M::stale_listing, "listing asked before the seal accepted after it", listing},
-      {M::absent_from_list_final, "absent from a listing taken as final", direct(without_keys(list))},
+      {M::absent_from_list_final, "absent from a listing taken as final", direct(list)},
       {M::not_executed_after_commit, "'not executed' said after commit", direct(nothing)},
       {M::retry_without_key, "retry without key", unkeyed},
       {M::pending_is_not_sent, "deadline while persist pending told as not sent", owned_twice(retry)},

@@ -20,6 +20,11 @@ Proof proof_of_applied(OnUnknown kind) {
 
 std::optional<Outcome> proof_of(const RecordTold& told, const WriteTerms& terms) {
   const OnUnknown kind = told.question.kind;
+  // What is said of a key is said of no request of ours, where ours carry none. A listing goes by our id.
+  if (!terms.keyed) {
+    const bool listed = kind == OnUnknown::list && told.says == RecordSays::applied;
+    return listed ? std::optional(Outcome{EntryState::applied, Proof::listed}) : std::nullopt;
+  }
   if (told.says == RecordSays::applied) return Outcome{EntryState::applied, proof_of_applied(kind)};
   if (told.says == RecordSays::rejected && kind != OnUnknown::list)
     return Outcome{EntryState::rejected, Proof::recorded_rejection};

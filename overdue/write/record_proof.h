@@ -18,6 +18,9 @@ namespace overdue {
 //                             limit enforced at commit
 //     absent from a listing   asked after the seal, primary,    never
 //                             expired keys are remembered
+//
+// All but "applied" of a listing only where requests carry the key (WriteTerms::keyed): a record, a
+// tombstone, an absence of a key that no request carries says nothing of any.
 std::optional<Outcome> proof_of(const RecordTold& told, const WriteTerms& terms);
 
 }  // namespace overdue

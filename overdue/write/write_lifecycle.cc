@@ -43,7 +43,7 @@ WriteLifecycle::WriteLifecycle(Dependency& dependency, const WriteTerms& terms, 
       terms_(&terms),
       identity_(identity),
       operation_(dependency, terms.keyed ? CallKind::keyed_write : CallKind::unkeyed_write, identity.seed),
-      reconciler_(terms, identity.seed) {}
+      reconciler_(terms, identity.seed, identity.valid_until) {}
 
 WriteActions WriteLifecycle::handle(Instant now, const WriteEvent& event) {
   OVERDUE_CHECK(now >= now_);
@@ -279,12 +279,13 @@ bool WriteLifecycle::every_attempt_did_nothing() const {
 
 void WriteLifecycle::on_record_told(Instant now, const RecordTold& told, WriteActions& out) {
   const bool current = question_ == told.question && told.question.kind != OnUnknown::retry;
-  if (told.says == RecordSays::expired) expired_seen_ = true;
+  if (told.says == RecordSays::expired && terms_->keyed)
+    expired_seen_ = true;  // Else it closes nothing of ours.
   if (told.says == RecordSays::other_payload) other_payload_ = true;
-  // Past the last send a record may have been deleted, and a tombstone written where it stood.
-  const bool over_a_deleted_record = told.says == RecordSays::fenced &&
-                                     terms_->expired == ExpiredKeys::deleted && now >= identity_.last_send;
-  const std::optional<Outcome> outcome = over_a_deleted_record ? std::nullopt : proof_of(told, *terms_);
+  std::optional<Outcome> outcome = proof_of(told, *terms_);
+  // Past the last send a record may have been deleted: nothing is found where it stood, or a tombstone.
+  const bool may_be_deleted = terms_->expired == ExpiredKeys::deleted && now >= identity_.last_send;
+  if (outcome && outcome->state == EntryState::never && may_be_deleted) outcome.reset();
   if (outcome) {
     if (current) question_.reset();
     return prove(*outcome, row_of(outcome->proof), out);
@@ -304,7 +305,9 @@ void WriteLifecycle::step_without_proof(Instant now, std::optional<Duration> ret
 }
 
 Reconciler::Situation WriteLifecycle::situation(Instant now) const {
-  return {.last_send_passed = now >= identity_.last_send, .sealed = sealed_};
+  return {.last_send_passed = now >= identity_.last_send,
+          .sealed = sealed_,
+          .limit_passed = identity_.valid_until && now >= *identity_.valid_until};
 }
 
 // The next step of an unresolved write, if its time has come and nothing else is under way.

@@ -42,6 +42,7 @@ class WriteLifecycle {
   struct Identity {
     std::uint64_t epoch = 1;  // Of a new entry.
     Instant last_send = Instant::max();
+    std::optional<Instant> valid_until;  // The limit its requests carry: when it is worth asking once more.
     std::uint64_t seed = 1;
   };
   enum class State : std::uint8_t {
@@ -75,7 +76,7 @@ class WriteLifecycle {
     std::optional<Question> question;       // Of the step that is out.
     std::optional<PersistKind> persisting;  // The last persist asked and not answered.
     bool operation_finished;
-    std::uint32_t attempts, resends, steps, steps_after_last_send;
+    std::uint32_t attempts, resends, steps, steps_after_last_send, steps_after_both;
   };
   Knowledge knowledge() const;
 

@@ -198,6 +198,7 @@ WriteLifecycle::Knowledge WriteLifecycle::knowledge() const {
   known.resends = resends_;
   known.steps = reconciler_.steps();
   known.steps_after_last_send = reconciler_.steps_after_last_send();
+  known.steps_after_both = reconciler_.steps_after_both();
   return known;
 }
 

@@ -89,18 +89,44 @@ TEST(WriteLifecycle, ARecordedNoOrAFenceEndsItWhoeverHearsOfIt) {
   EXPECT_EQ(owner_lost.told(103s, {.says = RecordSays::fenced}), "persist outcome never fenced");
 }
 
-TEST(WriteLifecycle, AFenceOverARecordThatMayHaveBeenDeletedProvesNothing) {
-  for (const auto& [at, expired, text] :
-       {std::tuple{200s - 1ns, ExpiredKeys::deleted, "persist outcome never fenced"},
-        std::tuple{200s + 0ns, ExpiredKeys::deleted, ""},
-        std::tuple{200s + 0ns, ExpiredKeys::remembered, "persist outcome never fenced"}}) {
-    WriteTerms terms = offering({OnUnknown::query});
-    terms.expired = expired;
-    terms.answer_within = 150s;
-    ScriptedWrite write(two_attempts(), terms, {.last_send = Instant(200s)});
+TEST(WriteLifecycle, ATombstoneOrAnAbsenceOverARecordThatMayHaveBeenDeletedProvesNothing) {
+  const struct {
+    NotFound not_found;
+    RecordTold told;
+    std::string proved;
+  } rows[] = {
+      {NotFound::proves_nothing, {.says = RecordSays::fenced}, "persist outcome never fenced"},
+      {NotFound::fenced, {.says = RecordSays::absent}, "persist outcome never fenced"},
+      {NotFound::after_limit,
+       {.says = RecordSays::absent, .limit_passed = true},
+       "persist outcome never limit_passed"},
+      {NotFound::proves_nothing, {.says = RecordSays::applied}, "persist outcome applied status_applied"}};
+  for (const auto& row : rows) {
+    const bool kept = row.told.says == RecordSays::applied;  // What was found is not deleted.
+    for (const auto& [at, expired, proves] : {std::tuple{200s - 1ns, ExpiredKeys::deleted, true},
+                                              std::tuple{200s + 0ns, ExpiredKeys::deleted, kept},
+                                              std::tuple{200s + 0ns, ExpiredKeys::remembered, true}}) {
+      WriteTerms terms = offering({OnUnknown::query});
+      terms.expired = expired;
+      terms.not_found = row.not_found;
+      terms.answer_within = 150s;
+      ScriptedWrite write(two_attempts(), terms, {.last_send = Instant(200s)});
+      send_both(write);
+      EXPECT_EQ(write.wakeup(100s), "tell unknown; query");
+      EXPECT_EQ(write.told(at, row.told) == row.proved, proves) << row.proved;
+    }
+  }
+}
+
+TEST(WriteLifecycle, WithoutAKeyAnExpiredOneClosesNothing) {
+  for (const bool keyed : {true, false}) {
+    WriteTerms terms = offering({OnUnknown::list});
+    terms.keyed = keyed;
+    ScriptedWrite write(two_attempts(), terms);
     send_both(write);
-    EXPECT_EQ(write.wakeup(100s), "tell unknown; query");
-    EXPECT_EQ(write.told(at, {.question = {.kind = OnUnknown::query}, .says = RecordSays::fenced}), text);
+    EXPECT_EQ(write.wakeup(100s), "tell unknown; list");
+    const RecordTold expired{.question = {.kind = OnUnknown::list}, .says = RecordSays::expired};
+    EXPECT_EQ(write.told(101s, expired), keyed ? "persist seal" : "");
   }
 }
 
@@ -217,12 +243,98 @@ TEST(Reconciler, AsksAStatusThatFencesOnlyWhileItsRecordIsSurelyKept) {
   }
 }
 
-TEST(Reconciler, WaitsAtLeastAsLongAsTheServerAsks) {
-  const WriteTerms terms = offering({OnUnknown::query});
-  Reconciler reconciler(terms, 1);
-  reconciler.on_taken({});
-  reconciler.on_no_proof(Instant(10s), 3600s);
-  EXPECT_EQ(std::get<Reconciler::Step>(reconciler.next({})).at, Instant(3610s));
+TEST(Reconciler, WaitsAsLongAsTheServerAsksButNoLongerThanTheCap) {
+  WriteTerms terms = offering({OnUnknown::query});
+  terms.between_steps.cap = 300s;
+  for (const auto& [asked, waits] :
+       {std::pair{200s + 0ns, 200s + 0ns}, std::pair{300s - 1ns, 300s - 1ns},
+        std::pair{300s + 1ns, 300s + 0ns}, std::pair{Duration(24h * 365), 300s + 0ns}}) {
+    Reconciler reconciler(terms, 1);
+    reconciler.on_taken({});
+    reconciler.on_no_proof(Instant(10s), asked);
+    EXPECT_EQ(std::get<Reconciler::Step>(reconciler.next({})).at, Instant(10s + waits));
+  }
+}
+
+TEST(Reconciler, WithoutAKeyOnlyAListingIsAsked) {
+  WriteTerms terms = offering({OnUnknown::retry, OnUnknown::query, OnUnknown::fence, OnUnknown::list});
+  terms.keyed = false;
+  for (const AfterDeadline plan : {AfterDeadline::complete, AfterDeadline::settle, AfterDeadline::revoke}) {
+    terms.after_deadline = plan;
+    Reconciler reconciler(terms, 1);
+    for (int turn = 0; turn < 3; ++turn) {
+      EXPECT_EQ(std::get<Reconciler::Step>(reconciler.next({})).kind, OnUnknown::list);
+      reconciler.on_taken({});
+    }
+  }
+}
+
+// Two steps past the last send at 100 s, then two once the limit has passed too, and then a person.
+TEST(Reconciler, AsksOnceMoreWhenTheWritesOwnLimitHasPassed) {
+  WriteTerms terms = offering({OnUnknown::query});
+  terms.not_found = NotFound::after_limit;
+  terms.steps_after_last_send_max = 2;
+  const Instant limit(7200s);
+  Reconciler reconciler(terms, 1, limit);
+  const Reconciler::Situation late{.last_send_passed = true},
+      past_both{.last_send_passed = true, .limit_passed = true};
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_LT(std::get<Reconciler::Step>(reconciler.next(late)).at, limit);
+    reconciler.on_taken(late);
+    reconciler.on_no_proof(Instant(100s), std::nullopt);
+  }
+  EXPECT_EQ(std::get<Reconciler::Step>(reconciler.next(late)).at, limit);
+  for (int step = 0; step < 2; ++step) {
+    ASSERT_TRUE(std::holds_alternative<Reconciler::Step>(reconciler.next(past_both)));
+    reconciler.on_taken(past_both);
+    reconciler.on_no_proof(limit, std::nullopt);
+    const auto second = reconciler.next(past_both);
+    EXPECT_TRUE(step == 1 || std::get<Reconciler::Step>(second).at > limit);
+  }
+  EXPECT_EQ(std::get<PersonReason>(reconciler.next(past_both)), PersonReason::last_send_passed);
+}
+
+TEST(Reconciler, WaitsForNoLimitThatCannotTell) {
+  struct Row {
+    const char* name;
+    WriteTerms terms;
+    std::optional<Instant> limit;
+    bool asks;
+  };
+  const WriteTerms fits{
+      .on_unknown = {OnUnknown::query}, .not_found = NotFound::after_limit, .steps_after_last_send_max = 1};
+  std::vector<Row> rows(6, {"it may tell", fits, Instant(7200s), true});
+  rows[1] = {"no limit", fits, std::nullopt, false};
+  rows[2] = {"a limit that is not enforced", fits, Instant(7200s), false};
+  rows[2].terms.not_found = NotFound::proves_nothing;
+  rows[3] = {"no status", fits, Instant(7200s), false};
+  rows[3].terms.on_unknown = {OnUnknown::list};
+  rows[4] = {"a record that may be deleted", fits, Instant(7200s), false};
+  rows[4].terms.expired = ExpiredKeys::deleted;
+  rows[5] = {"no key", fits, Instant(7200s), false};
+  rows[5].terms.keyed = false;
+  for (const Row& row : rows) {
+    Reconciler reconciler(row.terms, 1, row.limit);
+    reconciler.on_taken({.last_send_passed = true});
+    const auto next = reconciler.next({.last_send_passed = true});
+    EXPECT_EQ(std::holds_alternative<Reconciler::Step>(next), row.asks) << row.name;
+  }
+}
+
+TEST(WriteLifecycle, AsksOnceMoreWhenItsLimitHasPassedAndOnlyThenAPerson) {
+  WriteTerms terms = offering({OnUnknown::query});
+  terms.not_found = NotFound::after_limit;
+  terms.steps_after_last_send_max = 1;
+  ScriptedWrite write(two_attempts(), terms, {.last_send = Instant(150s), .valid_until = Instant(7200s)});
+  send_both(write);
+  EXPECT_EQ(write.wakeup(100s), "tell unknown; query");
+  EXPECT_EQ(write.told(149s, {.says = RecordSays::absent}), "");
+  EXPECT_EQ(write.wakeup(150s), "query");
+  EXPECT_EQ(write.told(151s, {.says = RecordSays::absent}), "");
+  EXPECT_EQ(write.lifecycle.next_wakeup(), Instant(7200s));
+  EXPECT_EQ(write.wakeup(7200s - 1ns), "");
+  EXPECT_EQ(write.wakeup(7200s), "query");
+  EXPECT_EQ(write.told(7201s, {.says = RecordSays::absent}), "persist person last_send_passed if epoch 1");
 }
 
 TEST(Reconciler, AsksNoMoreThanItsLimitPastTheLastSend) {
