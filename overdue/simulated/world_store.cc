@@ -312,7 +312,7 @@ CommitAnswer World::write_record(AttemptSlot& attempt, StoreState& store, bool r
                                                       message.reply, [] { return true; });
   if (answered != CommitAnswer::done) return answered;
   store.done_at[scope] = now_;
-  tell_replica(store, scope);
+  if (!store.said->durable_after) tell_replica(store, scope);  // Else once it is durable.
   if (store.said->durable_after) {
     const Call& root = calls_[calls_[attempt.call].root];
     store.undurable.push_back({.scope = scope,
@@ -347,7 +347,9 @@ std::uint32_t WorldState::number_of(const StoreState& store) const {
 void World::on_durable(const StoreEvent& event) {
   StoreState& store = writes_->stores[event.service];
   const auto same = [&](const UndurableCommit& commit) { return commit.number == event.commit; };
-  if (std::erase_if(store.undurable, same) > 0) store.records.make_durable(event.scope);
+  if (std::erase_if(store.undurable, same) == 0) return;
+  store.records.make_durable(event.scope);
+  tell_replica(store, event.scope);
 }
 
 // Commits that are not durable are gone, with their effects.

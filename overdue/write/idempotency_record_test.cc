@@ -157,5 +157,22 @@ TEST(MemoryIdempotencyStore, AReplicaLagsAndSaysThatItIsOne) {
   EXPECT_EQ(store.status(kNow, scope, std::nullopt, ReadFrom::any_replica).value().says, RecordSays::fenced);
 }
 
+TEST(MemoryIdempotencyStore, AReplicaIsNeverAheadOfWhatIsDurable) {
+  MemoryIdempotencyStore store(true);
+  const KeyScope scope{"c", "r", "k"};
+  const auto replica_says = [&] {
+    return store.status(kNow, scope, std::nullopt, ReadFrom::any_replica).value().says;
+  };
+  const std::uint64_t epoch = store.claim(kNow, scope, {}).value().epoch;
+  ASSERT_EQ(store.commit(kNow, scope, epoch, RecordState::applied, "done", [] { return true; }).value(),
+            CommitAnswer::done);
+  store.catch_up(scope);
+  EXPECT_EQ(replica_says(), RecordSays::in_flight) << "a crash could take it back";
+  store.make_durable(scope);
+  store.catch_up(scope);
+  store.crash();
+  EXPECT_EQ(replica_says(), RecordSays::applied);
+}
+
 }  // namespace
 }  // namespace overdue

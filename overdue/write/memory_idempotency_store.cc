@@ -81,7 +81,10 @@ void MemoryIdempotencyStore::crash() {
   }
 }
 
-void MemoryIdempotencyStore::catch_up(const KeyScope& scope) { kept_[scope].replica = kept_[scope].record; }
+void MemoryIdempotencyStore::catch_up(const KeyScope& scope) {
+  Kept& kept = kept_[scope];
+  kept.replica = kept.durable.value_or(kept.record);
+}
 
 RecordState MemoryIdempotencyStore::replica_state(const KeyScope& scope) const {
   const auto found = kept_.find(scope);

@@ -8,7 +8,8 @@ namespace overdue {
 
 // MemoryIdempotencyStore is an IdempotencyStore for simulations. Its replica lags until catch_up(). With
 // `lag` its commits are not durable until make_durable(): a claim that meets one is told in_flight till then,
-// and crash() takes it back; whoever keeps the effects takes them back too.
+// and crash() takes it back; whoever keeps the effects takes them back too. The replica is never ahead of
+// what is durable, and so a crash leaves it as it is.
 //
 // Threads: none. Copies are whole stores.
 class MemoryIdempotencyStore final : public IdempotencyStore {
@@ -28,7 +29,7 @@ class MemoryIdempotencyStore final : public IdempotencyStore {
   bool durable(const KeyScope& scope) const;
   void make_durable(const KeyScope& scope);
   void crash();
-  void catch_up(const KeyScope& scope);
+  void catch_up(const KeyScope& scope);  // With what is durable by now.
   RecordState replica_state(const KeyScope& scope) const;
   // Does nothing to a key in flight, or one whose commit is not durable.
   bool end_retention(const KeyScope& scope, ExpiredKeys expired);
