@@ -103,9 +103,7 @@ struct Channel {
   std::array<std::uint64_t, kEndingCount> endings{};  // Of those attempts, past a write's deadline too.
   std::vector<std::uint32_t> in_flight;
   std::vector<Connections> connections;
-  std::uint64_t questions = 0;      // Asked about writes.
-  std::uint64_t taken_over = 0;     // Of the calls: another process goes on with a write,
-  std::uint64_t ordered_again = 0;  // or a caller began anew.
+  std::uint64_t questions = 0, taken_over = 0, ordered_again = 0;  // As in LinkResult.
 };
 
 // Time that stood still, for work that is to go on afterwards.
