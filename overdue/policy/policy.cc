@@ -63,7 +63,7 @@ DependencyPolicy read_dependency(std::string_view name, const toml::table& table
   read_table(at, "a dependency", keys);
   if (const toml::node* write = table.get("write"); write != nullptr && faults.count() == faults_before) {
     const std::string write_path = path + ".write";
-    reading::check_retry_has_a_key({*write, write_path, faults}, dependency.write, dependency.retry);
+    reading::check_steps_have_a_key({*write, write_path, faults}, dependency.write, dependency.retry);
   }
   check_dependency(at, dependency);
   return dependency;

@@ -85,6 +85,18 @@ TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
        "p.toml:26: dependency.payments.write.on_unknown has \"retry\", and there is no key_header: what is "
        "sent "
        "again without a key is a second write"},
+      {"key_header     = \"Idempotency-Key\"", "", "or leave \"retry\", \"query\", \"fence\" out"},
+      {"\"Idempotency-Key\"", "\"\u00e9\"",
+       "p.toml:28: dependency.payments.write.key_header = '\u00e9': write the name of an HTTP header"},
+      {"\"Idempotency-Key\"", "\"Idempotency Key\"", "write the name of an HTTP header"},
+      {"\"Idempotency-Key\"", "\"Idempotency-Key:\"", "write the name of an HTTP header"},
+      {"\"Idempotency-Key\"", "\"\"", "write the name of an HTTP header"},
+      {"\"Idempotency-Key\"", "7", "write the name of an HTTP header"},
+      {"ratio = 0.1", "ratio = 9223372036854775807", "p.toml:21: dependency.payments.retry.budget.ratio"},
+      {"floor_per_second = 1.0", "floor_per_second = 9223372036854775807", "p.toml:21: "},
+      {"fail_above = 3.0", "fail_above = 9223372036854775807", "how many times the fleet's median"},
+      {"max_ejected = \"30%\"", "max_ejected = -9223372036854775807",
+       "p.toml:51: dependency.payments.eject.max_ejected = '-9223372036854775807' is not a rate"},
       {"status         = \"GET /operations/{key}\"", "",
        "p.toml:26: dependency.payments.write.on_unknown has \"query\", and there is no status"},
       {"fence          = \"POST /operations/{key}/fence\"", "",
@@ -142,6 +154,40 @@ TEST(WholePolicy, ARequestThatEndsJustBeforeItsKeyIsForgottenIsInTime) {
       parse_policy(changed("message_life_max = \"10m\"", "message_life_max = \"1379m\""), "p").has_value());
   EXPECT_FALSE(
       parse_policy(changed("message_life_max = \"10m\"", "message_life_max = \"1380m\""), "p").has_value());
+}
+
+// Whoever goes by a key, where no request carries one, asks of nothing and closes nothing.
+TEST(WholePolicy, WhatGoesByAKeyNeedsOne) {
+  const struct {
+    std::string_view write;
+    std::string_view fault;
+  } rows[] = {
+      {"on_unknown = [\"list\"]", ""},
+      {"on_unknown = [\"query\"]\nstatus = \"GET /o/{key}\"",
+       "p:2: dependency.a.write.on_unknown has \"query\", and there is no key_header: requests that carry no "
+       "key "
+       "have no record under one"},
+      {"on_unknown = [\"list\", \"fence\"]\nafter_deadline = \"revoke\"\nfence = \"POST /o/{key}/fence\"",
+       "p:2: dependency.a.write.on_unknown has \"fence\", and there is no key_header: a tombstone refuses "
+       "the "
+       "requests that carry its key, and ours carry none"},
+      {"on_unknown = [\"list\"]\nstatus = \"GET /o/{key}\"\nnot_found = \"after_limit\"",
+       "p:4: dependency.a.write.not_found = \"after_limit\" is about a key, and there is no key_header"},
+      {"on_unknown = [\"list\"]\nstatus = \"GET /o/{key}\"\nnot_found = \"fenced\"",
+       "p:4: dependency.a.write.not_found = \"fenced\" is about a key, and there is no key_header"}};
+  for (const auto& row : rows) {
+    const std::string text = "[dependency.a.write]\n" + std::string(row.write) + "\n";
+    const auto policy = parse_policy(text, "p");
+    ASSERT_EQ(policy.has_value(), row.fault.empty()) << row.write;
+    EXPECT_THAT(policy ? "" : policy.error().message, HasSubstr(std::string(row.fault)));
+    EXPECT_TRUE(parse_policy(text + "key_header = \"K\"\n", "p").has_value()) << row.write;
+  }
+  const std::string unsafe =
+      "[dependency.a.retry]\nunsafe_retry_without_key = true\n[dependency.a.write]\nstatus = \"GET "
+      "/o/{key}\"\n";
+  EXPECT_TRUE(parse_policy(unsafe + "on_unknown = [\"retry\"]", "p").has_value());
+  EXPECT_THAT(parse_policy(unsafe + "on_unknown = [\"retry\", \"query\"]", "p").error().message,
+              HasSubstr("has \"query\", and there is no key_header"));
 }
 
 TEST(WholePolicy, RevokingNeedsAFence) {

@@ -60,7 +60,9 @@ void read_rate(const Place& at, std::optional<Probability>& into) {
   std::string text;
   if (at.node.is_string()) {
     text = *at.node.value<std::string>();
-  } else if (at.node.is_floating_point() || at.node.is_integer()) {
+  } else if (at.node.is_integer()) {
+    text = fmt::format("{}", *at.node.value<std::int64_t>());  // Not every one is a double.
+  } else if (at.node.is_floating_point()) {
     const double number = *at.node.value<double>();
     text =
         number != 0 && std::abs(number) < 1e-3 ? fmt::format("{:.12f}", number) : fmt::format("{}", number);

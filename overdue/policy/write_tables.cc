@@ -111,6 +111,43 @@ void check_times(const Place& at, const WritePolicy& write) {
           format_duration_exact(*write.key_retention)));
 }
 
+// A record is found, and a tombstone refuses, by the key that a request carries.
+std::string_view why_a_key(OnUnknown step) {
+  switch (step) {
+    case OnUnknown::retry:
+      return "what is sent again without a key is a second write";
+    case OnUnknown::query:
+      return "requests that carry no key have no record under one, and what is said of it says nothing of "
+             "them";
+    case OnUnknown::fence:
+      return "a tombstone refuses the requests that carry its key, and ours carry none";
+    case OnUnknown::list:
+      break;  // Goes by an id of ours in the write itself.
+  }
+  return {};
+}
+
+// A token of RFC 9110, 5.6.2.
+bool is_header_name(std::string_view text) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  const auto fits = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           kMarks.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+void read_header_name(const Place& at, std::optional<std::string>& into) {
+  const auto text = at.node.value<std::string>();
+  if (!at.node.is_string() || !text || !is_header_name(*text)) {
+    return at.fault(fmt::format(
+        "= {}: write the name of an HTTP header, of letters, digits and !#$%&'*+-.^_`|~ alone, as "
+        "in \"Idempotency-Key\"",
+        shown(at.node)));
+  }
+  into = *text;
+}
+
 // What each list says of a status.
 struct StatusList {
   std::string_view name;
@@ -210,7 +247,7 @@ void read_write(const Place& at, WritePolicy& write) {
       {"on_unknown", on_unknown},
       {"after_deadline",
        [&](const Place& key) { read_enum(key, kAfterDeadlineNames, write.after_deadline); }},
-      {"key_header", [&](const Place& key) { read_text(key, write.key_header); }},
+      {"key_header", [&](const Place& key) { read_header_name(key, write.key_header); }},
       {"key_retention", [&](const Place& key) { read_duration(key, write.key_retention); }},
       {"last_send", [&](const Place& key) { read_duration(key, write.last_send); }},
       {"message_life_max", [&](const Place& key) { read_duration(key, write.message_life_max); }},
@@ -226,14 +263,31 @@ void read_write(const Place& at, WritePolicy& write) {
   check_times(at, write);
 }
 
-// Declared unsafe it is a warning (lint.h).
-void check_retry_has_a_key(const Place& at, const WritePolicy& write, const RetryPolicy& retry) {
-  if (!offers(write, OnUnknown::retry) || write.key_header || retry.unsafe_retry_without_key) return;
-  fault_of_key(
-      at, "on_unknown",
-      "has \"retry\", and there is no key_header: what is sent again without a key is a second write. "
-      "Add key_header = \"Idempotency-Key\", or whatever the server reads its key from, or leave "
-      "\"retry\" out");
+void check_steps_have_a_key(const Place& at, const WritePolicy& write, const RetryPolicy& retry) {
+  if (write.key_header) return;
+  std::vector<std::string> without;
+  std::string_view why;
+  for (const OnUnknown step : write.on_unknown) {
+    const std::string_view reason = why_a_key(step);
+    const bool declared = step == OnUnknown::retry && retry.unsafe_retry_without_key;  // A warning (lint.h).
+    if (reason.empty() || declared) continue;
+    if (without.empty()) why = reason;
+    without.push_back(fmt::format("\"{}\"", kOnUnknownNames[static_cast<std::size_t>(step)]));
+  }
+  if (!without.empty()) {
+    fault_of_key(
+        at, "on_unknown",
+        fmt::format("has {}, and there is no key_header: {}. Add key_header = \"Idempotency-Key\", or "
+                    "whatever the server reads its key from, or leave {} out",
+                    without.front(), why, fmt::join(without, ", ")));
+  } else if (write.not_found.value_or(NotFound::proves_nothing) != NotFound::proves_nothing) {
+    fault_of_key(
+        at, "not_found",
+        fmt::format("= \"{}\" is about a key, and there is no key_header: {}. Add key_header = "
+                    "\"Idempotency-Key\", or whatever the server reads its key from, or leave "
+                    "not_found out",
+                    kNotFoundNames[static_cast<std::size_t>(*write.not_found)], why_a_key(OnUnknown::query)));
+  }
 }
 
 void read_errors(const Place& at, ErrorsPolicy& errors) {
