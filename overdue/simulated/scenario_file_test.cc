@@ -172,6 +172,11 @@ TEST(ScenarioFile, EachFaultSaysWhatWouldBeRight) {
       {"lognormal = { median = \"1ms\", sigma = 0.4 }", "gauss = \"1ms\"", "write \"10ms\" or one of"},
       {"max = 20000", "max = 0", "\"none\" for no limit"},
       {"replicas = 4", "replicas = [\"a\", \"a\"]", "one name twice"},
+      {"loss = \"0.2%\"", "loss = 100000000000000000", "network.lan.loss = '100000000000000000'"},
+      {"loss = \"0.2%\"", "loss = -9223372036854775808", "network.lan.loss = '-9223372036854775808'"},
+      {"max = 20000", "max = 9223372036854775807", "write a whole number from 1"},
+      {"seed = 7", "seed = 9007199254740993", "from 0 to 9007199254740992"},
+      {"factor = 5", "factor = 9223372036854775807", "factor = 9223372036854775807: write a number from"},
       {"what = \"slow\"", "what = \"slwo\"", "write one of slow, pause"},
       {"what = \"slow\"", "what = \"partition\"", "link is missing"},
       {"factor = 5", "", "factor is missing: write factor = 5"},
@@ -239,6 +244,8 @@ TEST(ScenarioFile, SetSaysWhatIsWrongWithItself) {
               HasSubstr("--set: dependency.orders.timeout.request"));
   EXPECT_THAT(fault_of_set("dependency.orders.timeout.request", "3s"),
               HasSubstr("does not fit the promise 2s"));
+  EXPECT_THAT(fault_of_set("network.lan.loss", "-9223372036854775808"),
+              HasSubstr("--set: network.lan.loss = '-9223372036854775808'"));
   EXPECT_THAT(fault_of_set("seconds", "3"), HasSubstr("--set: seconds is not a key of a scenario"));
   EXPECT_THAT(fault_of_set("service..x", "3"), HasSubstr("is no path of names and dots"));
 }

@@ -4,13 +4,12 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
 namespace overdue {
 namespace {
 
-constexpr double kWholeMax = 0x1p53;
+constexpr std::int64_t kWholeMax = std::int64_t{1} << 53;
 
 TomlValue copied(const toml::node& node);
 
@@ -35,10 +34,15 @@ TomlValue copied(const toml::node& node) {
     value.text = *node.value<std::string>();
   } else if (node.is_integer() || node.is_floating_point()) {
     value.kind = TomlValue::Kind::number;
-    value.number = *node.value<double>();
-    value.is_whole = node.is_integer() && std::abs(value.number) <= kWholeMax;
-    value.text =
-        node.is_integer() ? fmt::format("{}", *node.value<std::int64_t>()) : fmt::format("{}", value.number);
+    if (const toml::value<std::int64_t>* whole = node.as_integer()) {
+      // Not every one is a double: asked for as one, toml++ has none.
+      value.number = static_cast<double>(whole->get());
+      value.is_whole = whole->get() >= -kWholeMax && whole->get() <= kWholeMax;
+      value.text = fmt::format("{}", whole->get());
+    } else {
+      value.number = *node.value<double>();
+      value.text = fmt::format("{}", value.number);
+    }
   } else if (node.is_boolean()) {
     value.kind = TomlValue::Kind::boolean;
     value.boolean = *node.value<bool>();
