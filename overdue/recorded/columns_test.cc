@@ -82,15 +82,38 @@ TEST(FourNumbers, AreTimesOnlyWhereTheyBeginAlike) {
     EXPECT_EQ(read(odd), 0U) << odd;
 }
 
-TEST(Separators, CountTheirNewlinesAndTellOfQuotes) {
+TEST(Separators, CountTheirNewlinesAndTellOfQuotesAndReturns) {
   std::string text = "a,b\nc,d\n" + std::string(100, 'x') + ",\n";
-  text.append(64, '"');  // Behind the end: means nothing.
-  std::vector<std::uint32_t> places(text.size() + 8);
-  const Separators found = find_separators(text.data(), text.size() - 64, ',', places.data());
-  EXPECT_EQ(found.count, 6U);
-  EXPECT_EQ(found.newlines, 3U);
-  EXPECT_FALSE(found.quotes);
-  EXPECT_TRUE(find_separators(text.data(), text.size() - 63, ',', places.data()).quotes);
+  text.append(32, '"').append(32, '\r');  // Behind the end: means nothing.
+  std::vector<std::uint32_t> places(text.size() + kPlacesAfter);
+  for (FindSeparators* const find : ways_to_find_separators()) {
+    const Separators found = find(text.data(), text.size() - 64, ',', places.data());
+    EXPECT_EQ(found.count, 6U);
+    EXPECT_EQ(found.newlines, 3U);
+    EXPECT_FALSE(found.quotes);
+    EXPECT_FALSE(found.returns);
+    EXPECT_TRUE(find(text.data(), text.size() - 63, ',', places.data()).quotes);
+    EXPECT_TRUE(find("\r\n", 2, ',', places.data()).returns);
+  }
+}
+
+TEST(Separators, LieAtTheSamePlacesWhicheverWayTheyAreFound) {
+  Random random(12);
+  for (const unsigned rare : {1U, 2U, 8U, 100U}) {  // One in so many is a separator; with 1, all are.
+    std::string text;
+    std::vector<std::uint32_t> expected;
+    for (std::uint32_t at = 0; at < 1000; ++at) {
+      const bool separates = random.below(rare) == 0;
+      text += separates ? ",\n\""[random.below(3)] : "x\r;"[random.below(3)];
+      if (separates) expected.push_back(at);
+    }
+    text.append(64, ',');
+    for (FindSeparators* const find : ways_to_find_separators()) {
+      std::vector<std::uint32_t> places(1000 + kPlacesAfter);
+      places.resize(find(text.data(), 1000, ',', places.data()).count);
+      EXPECT_EQ(places, expected);
+    }
+  }
 }
 
 struct Oddity {

@@ -67,7 +67,7 @@ struct CsvReader::Pass : RowPass {
   using RowPass::RowPass;
   CsvFields fields;
   // The first stands for the newline before the block, so that a field runs from place to place.
-  std::array<std::uint32_t, 1 + kBlockBytes + 8> places;
+  std::array<std::uint32_t, 1 + kBlockBytes + kPlacesAfter> places;
   std::size_t rows_one_by_one = 0;  // Before columns are tried again.
 };
 
@@ -106,7 +106,7 @@ void CsvReader::read_block(std::string_view block, Pass& pass) const {
   const Separators found = find_separators(text, block.size(), shape_.delimiter, place);
   const std::uint32_t* const places_end = place + found.count;
   const std::uint32_t fields = field_count_;
-  const bool has_columns = taker_.may_take_columns() && !found.quotes &&
+  const bool has_columns = taker_.may_take_columns() && !found.quotes && !found.returns &&
                            found.newlines * fields == found.count &&
                            are_plain({text, place, fields, found.newlines});
   const char delimiter = shape_.delimiter;
@@ -159,9 +159,9 @@ std::size_t CsvReader::read_columns(const char* text, std::span<const std::uint3
   return 0;
 }
 
-// Each with as many fields as the header, no comment, no header once more, "\n" alone for a newline.
-// Requires: the places are those of a whole block without quotes; then, with no more newlines than lines and
-// each of them at the end of its line, what stands between are delimiters.
+// Each with as many fields as the header, no comment, no header once more. Requires: the places are those of
+// a whole block without quotes and carriage returns; then, with no more newlines than lines and each of them
+// at the end of its line, what stands between are delimiters.
 bool CsvReader::are_plain(const BlockFields& lines) const {
   const char* const text = lines.text;
   std::uint32_t begin = lines.begin_of(0, 0);
@@ -172,8 +172,6 @@ bool CsvReader::are_plain(const BlockFields& lines) const {
       return false;
     const bool digit_first = static_cast<unsigned char>(text[begin]) - unsigned{'0'} <= 9;
     if (!digit_first && is_no_row({text + begin, end - begin})) [[unlikely]]
-      return false;
-    if (text[end - 1] == '\r') [[unlikely]]  // There is a character before it: else the line were no row.
       return false;
     begin = end + 1;
   }
