@@ -13,6 +13,7 @@ namespace overdue {
 namespace {
 
 constexpr std::size_t kPairSlotsMin = 64;
+constexpr std::uint32_t kNoPlace = UINT32_MAX;
 constexpr std::size_t kShortRow = 16'384;
 constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
 constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
@@ -37,11 +38,21 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 
 void ExactCounts::add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
   if (dropped_) return;
-  // First where each counter is, asking memory for it; then all at once. The few that have none yet come
-  // last: making room for them moves the others.
+  // Each pass asks memory for what the next will need. The few that have no counter yet come last: making room
+  // for them moves the others.
+  std::array<std::uint32_t, kTogether> places;
+  const std::uint32_t* const direct = direct_.data();
+  const std::uint64_t direct_size = direct_.size();
+  for (std::size_t index = 0; index < latencies.size(); ++index) {
+    const std::uint64_t latency = value_of(latencies[index]);
+    const std::uint64_t place = latency / kMicrosecond;
+    const bool is_direct = place < direct_size && place * kMicrosecond == latency;
+    places[index] = is_direct ? static_cast<std::uint32_t>(place) : kNoPlace;
+    __builtin_prefetch(direct + (is_direct ? place : 0));
+  }
   std::array<std::uint8_t*, kTogether> counters;
   for (std::size_t index = 0; index < latencies.size(); ++index) {
-    counters[index] = counter_of(value_of(latencies[index]), series[index]);
+    counters[index] = places[index] == kNoPlace ? nullptr : counter_of(places[index], series[index]);
     __builtin_prefetch(counters[index], 1);
   }
   std::array<std::uint16_t, kTogether> left;

@@ -130,10 +130,9 @@ class ExactCounts {
       if (slots_[at].latency_plus_1 == 0) return insert(at, latency_plus_1);
     }
   }
-  // The low byte of the counter of a reply at a whole number of microseconds; none where there is none yet.
-  std::uint8_t* counter_of(std::uint64_t latency, std::uint16_t series) {
-    const std::uint64_t place = latency / kMicrosecond;
-    if (place >= direct_.size() || place * kMicrosecond != latency || series >= rows_.size()) return nullptr;
+  // The low byte of the counter of a reply at a place of its own; none where there is none yet.
+  std::uint8_t* counter_of(std::uint32_t place, std::uint16_t series) {
+    if (series >= rows_.size()) return nullptr;
     const std::uint32_t number = direct_[place] - 1;  // Past every row where it is not here.
     Row& row = rows_[series];
     return number < row.size() ? row.low(number) : nullptr;
