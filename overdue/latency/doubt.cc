@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
+#include "overdue/base/check.h"
 #include "overdue/base/quantity.h"
 #include "overdue/latency/doubt_parts.h"
 #include "overdue/latency/doubt_rules.h"
@@ -236,12 +238,20 @@ void append(std::vector<Doubt>& doubts, std::vector<Doubt> more) {
 }  // namespace
 
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context) {
-  EndingTable own;
-  if (context.table == nullptr) own = measurement.table();
-  const EndingTable& table = context.table == nullptr ? own : *context.table;
-  std::vector<Doubt> doubts = PlainDoubts(measurement, table, context).find();
+  const EndingTable table = context.table == nullptr ? measurement.table() : EndingTable();
+  DoubtContext with_table = context;
+  if (context.table == nullptr) with_table.table = &table;
+  return find_doubts(measurement, with_table,
+                     doubts_over_time(measurement, *with_table.table, context.filled_in));
+}
+
+std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context,
+                               std::vector<Doubt> over_time) {
+  OVERDUE_CHECK(context.table != nullptr);
+  std::vector<Doubt> doubts = PlainDoubts(measurement, *context.table, context).find();
   append(doubts, doubts_of_replicas(context));
-  append(doubts, doubts_over_time(measurement, table, context));
+  append(doubts, doubts_of_late_calls(measurement, *context.table, context));
+  append(doubts, std::move(over_time));
   std::ranges::stable_sort(doubts, {},
                            [](const Doubt& doubt) { return std::ranges::find(kDoubtCodes, doubt.code); });
   return doubts;

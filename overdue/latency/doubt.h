@@ -77,4 +77,11 @@ struct DoubtContext {
 // Errors: none; an empty, one-row or untimed measurement raises what still makes sense of it.
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context);
 
+// The same in two parts, of which the first needs no advice: its doubts and then, with them, all.
+std::vector<Doubt> doubts_over_time(const Measurement& measurement, const std::vector<EndingRow>& table,
+                                    bool filled_in);
+// Requires: context.table.
+std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context,
+                               std::vector<Doubt> over_time);
+
 }  // namespace overdue

@@ -22,15 +22,56 @@ Duration seconds_middle_of(std::uint32_t bucket) {
 
 std::string shown(Duration value) { return format_duration(value); }
 
+template <typename... Values>
+Doubt doubt(std::string_view code, fmt::format_string<Values...> text, Values&&... values) {
+  return {std::string(code), fmt::format(text, std::forward<Values>(values)...)};
+}
+
+template <typename CountOf>
+std::optional<Duration> latency_at(const EndingTable& table, Quantile q, const CountOf& count_of) {
+  std::uint64_t calls = 0;
+  for (const EndingRow& row : table) calls += count_of(row);
+  std::uint64_t seen = 0;
+  for (const EndingRow& row : table) {
+    seen += count_of(row);
+    if (seen > 0 && seen >= rank_of(q, calls)) return row.mid;
+  }
+  return std::nullopt;
+}
+
+std::vector<LateOfCalls> cells_later_than(const TimeGrid& seconds, Duration latency) {
+  const std::uint32_t first_late = (LatencyHistogram::bucket_of(latency) >> kSecondsShift) + 1;
+  std::vector<LateOfCalls> cells;
+  if (seconds.empty() || seconds.series_count() == 0) return cells;
+  for (std::uint32_t block = 0; block < seconds.block_count(); ++block) {
+    const BucketCounts& counts = seconds.at(0, block);
+    cells.push_back({.calls = counts.total(), .late = counts.count_from(first_late)});
+  }
+  return cells;
+}
+
+// Late: above the advised point, if at least 30 calls are, else above the replies' p99.
+std::vector<LateOfCalls> late_cells(const Measurement& measurement, const EndingTable& table,
+                                    std::optional<Duration> point) {
+  std::vector<LateOfCalls> cells;
+  std::uint64_t late = 0;
+  if (point && *point > Duration{}) {
+    cells = cells_later_than(measurement.seconds(), *point);
+    for (const LateOfCalls& cell : cells) late += cell.late;
+  }
+  if (late >= kLateMin) return cells;
+  const auto p99 = latency_at(table, Quantile(0.99), [](const EndingRow& row) { return row.replied; });
+  return p99 ? cells_later_than(measurement.seconds(), *p99) : std::vector<LateOfCalls>();
+}
+
 class TimeDoubts {
  public:
-  TimeDoubts(const Measurement& measurement, const EndingTable& table, const DoubtContext& context)
-      : measurement_(measurement), table_(table), context_(context), seconds_(seconds_cells()) {}
+  TimeDoubts(const Measurement& measurement, const EndingTable& table, bool filled_in)
+      : measurement_(measurement), table_(table), filled_in_(filled_in), seconds_(seconds_cells()) {}
 
   std::vector<Doubt> find() {
     change();
     coordinated_omission();
-    bursts();
     load();
     return std::move(doubts_);
   }
@@ -38,7 +79,7 @@ class TimeDoubts {
  private:
   template <typename... Values>
   void raise(std::string_view code, fmt::format_string<Values...> text, Values&&... values) {
-    doubts_.push_back({std::string(code), fmt::format(text, std::forward<Values>(values)...)});
+    doubts_.push_back(doubt(code, text, std::forward<Values>(values)...));
   }
 
   // The calls that waited, in the finer of the two series over time.
@@ -111,13 +152,13 @@ class TimeDoubts {
   }
 
   void coordinated_omission() {
-    if (context_.filled_in || measurement_.with_start() == 0) return;
+    if (filled_in_ || measurement_.with_start() == 0) return;
     const Measurement::Starts starts = measurement_.starts();
     const std::vector<Measurement::Interval> longest = measurement_.longest();
     const auto waited = [](const EndingRow& row) { return row.replied + row.gave_up(); };
     const auto found = find_omission({.starts = &starts,
                                       .longest = longest,
-                                      .median = latency_at(Quantile(0.5), waited),
+                                      .median = latency_at(table_, Quantile(0.5), waited),
                                       .first_start = *measurement_.first_start(),
                                       .last_end = *measurement_.last_end()});
     if (!found) return;
@@ -128,58 +169,6 @@ class TimeDoubts {
           "--expected-interval counts the missing ones.",
           format_count(found->long_calls), found->long_calls == 1 ? "call" : "calls",
           shown(found->stood_still), format_count(found->started), found->expected);
-  }
-
-  template <typename CountOf>
-  std::optional<Duration> latency_at(Quantile q, const CountOf& count_of) const {
-    std::uint64_t calls = 0;
-    for (const EndingRow& row : table_) calls += count_of(row);
-    std::uint64_t seen = 0;
-    for (const EndingRow& row : table_) {
-      seen += count_of(row);
-      if (seen > 0 && seen >= rank_of(q, calls)) return row.mid;
-    }
-    return std::nullopt;
-  }
-
-  void bursts() {
-    const auto cells = late_cells();
-    const auto found = find_bursts(cells);
-    if (!found) return;
-    raise("bursts",
-          "Late calls come together: {} of them fell into {} of {} stretches of {}, {:.1f} times as uneven "
-          "as chance. "
-          "They have a cause in common (a pause, a restart, a full queue), and whoever waits then waits "
-          "together.",
-          format_count(found->late), format_count(found->cells_with_late), format_count(found->cells),
-          shown(measurement_.seconds().block_length()), found->dispersion);
-  }
-
-  // Late: above the advised point, if at least 30 calls are, else above the replies' p99.
-  std::vector<LateOfCalls> late_cells() const {
-    std::vector<LateOfCalls> cells;
-    std::uint64_t late = 0;
-    if (context_.point && *context_.point > Duration{}) {
-      cells = cells_later_than(LatencyHistogram::bucket_of(*context_.point) >> kSecondsShift);
-      for (const LateOfCalls& cell : cells) late += cell.late;
-    }
-    if (late >= kLateMin) return cells;
-    const std::optional<Duration> p99 =
-        latency_at(Quantile(0.99), [](const EndingRow& row) { return row.replied; });
-    return p99 ? cells_later_than(LatencyHistogram::bucket_of(*p99) >> kSecondsShift)
-               : std::vector<LateOfCalls>();
-  }
-
-  std::vector<LateOfCalls> cells_later_than(std::uint32_t bucket) const {
-    std::vector<LateOfCalls> cells;
-    for (const SparseCounts& second : seconds_) {
-      LateOfCalls& cell = cells.emplace_back();
-      for (const BucketCount& entry : second) {
-        cell.calls += entry.count;
-        cell.late += entry.bucket > bucket ? entry.count : 0;
-      }
-    }
-    return cells;
   }
 
   void load() {
@@ -196,7 +185,7 @@ class TimeDoubts {
 
   const Measurement& measurement_;
   const EndingTable& table_;
-  const DoubtContext& context_;
+  const bool filled_in_;
   const std::vector<SparseCounts> seconds_;
   std::vector<Doubt> doubts_;
 };
@@ -204,8 +193,22 @@ class TimeDoubts {
 }  // namespace
 
 std::vector<Doubt> doubts_over_time(const Measurement& measurement, const EndingTable& table,
-                                    const DoubtContext& context) {
-  return TimeDoubts(measurement, table, context).find();
+                                    bool filled_in) {
+  return TimeDoubts(measurement, table, filled_in).find();
+}
+
+std::vector<Doubt> doubts_of_late_calls(const Measurement& measurement, const EndingTable& table,
+                                        const DoubtContext& context) {
+  const std::vector<LateOfCalls> cells = late_cells(measurement, table, context.point);
+  const auto found = find_bursts(cells);
+  if (!found) return {};
+  return {
+      doubt("bursts",
+            "Late calls come together: {} of them fell into {} of {} stretches of {}, {:.1f} times as uneven "
+            "as chance. They have a cause in common (a pause, a restart, a full queue), and whoever waits "
+            "then waits together.",
+            format_count(found->late), format_count(found->cells_with_late), format_count(found->cells),
+            shown(measurement.seconds().block_length()), found->dispersion)};
 }
 
 }  // namespace overdue

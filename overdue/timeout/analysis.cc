@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "overdue/base/quantity.h"
 
@@ -85,7 +86,7 @@ DoubtContext::OpenCalls open_calls_of(const TimeoutAdvice& advice) {
 }
 
 std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& all, const Analysis& analysis,
-                             const AnalysisOptions& options) {
+                             const AnalysisOptions& options, std::vector<Doubt> over_time) {
   const TimeoutAdvice& advice = analysis.advice;
   DoubtContext context;
   context.accept_false = options.advice.accept_false;
@@ -108,7 +109,7 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   context.outcome_unknown = options.outcome_unknown;
   context.limit = options.limit;
   context.unit_doubt = options.unit_doubt;
-  std::vector<Doubt> doubts = find_doubts(measurement, context);
+  std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(over_time));
   if (analysis.promise && !analysis.promise->fits) {
     doubts.push_back(
         {"promise_missed",
@@ -140,6 +141,32 @@ std::vector<BackendAnalysis> backends_of(const Measurement& measurement, const A
   std::ranges::sort(backends, {},
                     [](const BackendAnalysis& backend) { return std::string_view(backend.row.name); });
   return backends;
+}
+
+// The advice, and whether the promise fits it.
+void advise(const SurvivalCurve& kept, const TailByBlock& tails, const AnalysisOptions& options,
+            Analysis& analysis) {
+  analysis.advice = advise_timeout(kept, tails, options.advice);
+  if (!options.unit_doubt.empty()) {
+    analysis.advice.declined = "unit_unclear";
+    analysis.advice.request_timeout.reset();
+  }
+  if (options.promise && !kept.empty()) {
+    const std::optional<Duration>& advised = analysis.advice.request_timeout;
+    analysis.promise = PromiseAnalysis{
+        .promise = *options.promise,
+        .fits = advised && *advised <= *options.promise,
+        .check = check_timeout(kept, analysis.advice, *options.promise, options.advice.confidence)};
+  }
+}
+
+// What it would be with the replicas that were left out, and what callers see until they are mended.
+void advise_pooled(const SurvivalCurve& all, const TailByBlock& tails, const AnalysisOptions& options,
+                   Analysis& analysis) {
+  analysis.pooled = advise_timeout(all, tails, options.advice);
+  const double asked = 1 - all.back().rejected;
+  if (analysis.advice.request_timeout && asked > 0)
+    analysis.visible_rate_pooled = all.at(*analysis.advice.request_timeout).open / asked;
 }
 
 }  // namespace
@@ -190,8 +217,6 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
                    [&] {
                      all = measurement.table();
                      curve_of_all.emplace(all);
-                     analysis.quantiles = quantiles_of_all(*curve_of_all, all_tails, reported_quantiles(),
-                                                           options.advice.confidence);
                    });
   const SurvivalCurve& all_curve = *curve_of_all;
 
@@ -201,33 +226,28 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   const SurvivalCurve without_curve(without);
   const SurvivalCurve& kept_curve = leaves_out ? without_curve : all_curve;
   const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask) : all_tails;
-  analysis.advice = advise_timeout(kept_curve, kept_tails, options.advice);
-  if (leaves_out) {
-    analysis.quantiles_kept =
-        quantiles_of_all(kept_curve, kept_tails, reported_quantiles(), options.advice.confidence);
-    analysis.pooled = advise_timeout(all_curve, all_tails, options.advice);
-  }
-  if (!options.unit_doubt.empty()) {
-    analysis.advice.declined = "unit_unclear";
-    analysis.advice.request_timeout.reset();
-  }
-  if (leaves_out && analysis.advice.request_timeout) {
-    const double asked = 1 - all_curve.back().rejected;
-    if (asked > 0) analysis.visible_rate_pooled = all_curve.at(*analysis.advice.request_timeout).open / asked;
-  }
-  if (measurement.connect_times().count() > 0) {
-    const EndingTable connects = measurement.connect_table();
-    analysis.connect = advise_connect_timeout(connects, options.advice);
-  }
-  if (options.promise && !kept_curve.empty()) {
-    analysis.promise = PromiseAnalysis{
-        .promise = *options.promise,
-        .fits = analysis.advice.request_timeout && *analysis.advice.request_timeout <= *options.promise,
-        .check = check_timeout(kept_curve, analysis.advice, *options.promise, options.advice.confidence)};
-  }
-  analysis.candidates = candidates_of(kept_curve, analysis, options);
-  options.run_both([&] { analysis.backends = backends_of(measurement, analysis); },
-                   [&] { analysis.doubts = doubts_of(measurement, all, analysis, options); });
+  std::vector<Doubt> over_time;
+  options.run_both(
+      [&] {
+        advise(kept_curve, kept_tails, options, analysis);
+        if (leaves_out) {
+          analysis.quantiles_kept =
+              quantiles_of_all(kept_curve, kept_tails, reported_quantiles(), options.advice.confidence);
+          advise_pooled(all_curve, all_tails, options, analysis);
+        }
+        if (measurement.connect_times().count() > 0) {
+          const EndingTable connects = measurement.connect_table();
+          analysis.connect = advise_connect_timeout(connects, options.advice);
+        }
+        analysis.candidates = candidates_of(kept_curve, analysis, options);
+        analysis.backends = backends_of(measurement, analysis);
+      },
+      [&] {
+        analysis.quantiles =
+            quantiles_of_all(all_curve, all_tails, reported_quantiles(), options.advice.confidence);
+        over_time = doubts_over_time(measurement, all, options.filled_in);
+      });
+  analysis.doubts = doubts_of(measurement, all, analysis, options, std::move(over_time));
   return analysis;
 }
 
