@@ -26,6 +26,7 @@
 #include "overdue/report/simulation_report.h"
 #include "overdue/simulated/expectation.h"
 #include "overdue/simulated/run.h"
+#include "overdue/simulated/scenario_lint.h"
 
 namespace overdue {
 namespace {
@@ -181,9 +182,18 @@ Result<void> print(const std::string& text) {
   return fail(ErrorCode::unreadable_input, "standard output cannot be written");
 }
 
+void warn_of_scenario(const Scenario& scenario) {
+  for (const ScenarioWarning& warning : lint_scenario(scenario)) {
+    const std::string where =
+        warning.line == 0 ? scenario.path : fmt::format("{}:{}", scenario.path, warning.line);
+    print_error(fmt::format("{}: warning: {}", where, warning.text));
+  }
+}
+
 Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
   const auto scenario = load_scenario({request.paths[0], flags.sets, flags.policy});
   if (!scenario) return std::unexpected(scenario.error());
+  warn_of_scenario(*scenario);
   RunOptions options;
   if (!request.seed && !scenario->seed) {
     return fail(ErrorCode::invalid_argument,
@@ -253,6 +263,7 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
     const ScenarioChoice choice{path, flags.sets, flags.policy};
     const auto scenario = load_scenario(choice);
     if (!scenario) return std::unexpected(scenario.error());
+    warn_of_scenario(*scenario);
     const auto seeds = seeds_of(request, *scenario, path);
     if (!seeds) return std::unexpected(seeds.error());
     progress.done = progress.failed = progress.total = 0;

@@ -43,6 +43,7 @@ struct Direction {
   std::optional<Duration> burst_every;  // Mean good time.
   std::optional<Duration> burst_lasts;  // Mean bad time.
   Probability burst_loss;
+  std::uint32_t duplication_line = 0;  // Where duplication stands; 0 where it is said on the command line.
 };
 
 // The connect phase: one round trip over both directions, then this happens to it.

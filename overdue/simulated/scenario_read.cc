@@ -101,7 +101,10 @@ void read_arrivals(TableReader& reader, Client& client) {
 void read_direction(TableReader& reader, Direction& direction) {
   if (auto delay = reader.time("delay")) direction.delay = *std::move(delay);
   if (const auto loss = reader.rate("loss")) direction.loss = *loss;
-  if (const auto duplication = reader.rate("duplication")) direction.duplication = *duplication;
+  if (const auto duplication = reader.rate("duplication")) {
+    direction.duplication = *duplication;
+    direction.duplication_line = reader.any("duplication")->line;
+  }
   if (const TomlValue* table = reader.table("burst")) {
     TableReader burst(*table, reader.path_of("burst"), reader.faults());
     burst.require("every", "every = \"10s\"");

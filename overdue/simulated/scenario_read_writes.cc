@@ -166,6 +166,7 @@ void read_repeats(TableReader& reader, Link& link) {
   inner.require("share", "share = \"1%\"");
   inner.require("after", "after = \"50ms\"");
   Repeats repeats;
+  repeats.line = table->line;
   repeats.share = inner.rate("share").value_or(repeats.share);
   if (auto after = inner.time("after")) repeats.after = *std::move(after);
   inner.done();

@@ -125,6 +125,7 @@ struct ClientJournal {
 struct Repeats {
   Probability share;
   TimeDistribution after;
+  std::uint32_t line = 0;  // Where it stands; 0 where it is said on the command line.
 };
 
 }  // namespace overdue

@@ -1,0 +1,76 @@
+#include "overdue/simulated/scenario_lint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "overdue/base/quantity.h"
+
+namespace overdue {
+namespace {
+
+// The dependencies that writes go through: what a client's calls lead to is called on its behalf.
+std::set<std::string> written_through(const Scenario& scenario) {
+  std::set<std::string> names;
+  std::vector<std::string> open;
+  const auto add = [&](const std::string& name) {
+    if (names.insert(name).second) open.push_back(name);
+  };
+  for (const Client& client : scenario.clients) {
+    if (client.kind != CallKind::read) add(client.calls);
+  }
+  while (!open.empty()) {
+    const auto link = std::ranges::find(scenario.links, open.back(), &Link::name);
+    open.pop_back();
+    if (link == scenario.links.end()) continue;
+    const auto service = std::ranges::find(scenario.services, link->service, &Service::name);
+    if (service == scenario.services.end()) continue;
+    for (const auto& group : service->calls) std::ranges::for_each(group, add);
+  }
+  return names;
+}
+
+class Lint {
+ public:
+  explicit Lint(const Scenario& scenario) : scenario_(scenario) {}
+
+  std::vector<ScenarioWarning> run() {
+    for (const std::string& name : written_through(scenario_)) {
+      const DependencyPolicy* dependency = scenario_.policy.find(name);
+      const auto link = std::ranges::find(scenario_.links, name, &Link::name);
+      if (dependency == nullptr || dependency->via_proxy || link == scenario_.links.end()) continue;
+      const auto network = std::ranges::find(scenario_.networks, link->network, &Network::name);
+      if (network != scenario_.networks.end() && network->request.duplication.parts() > 0)
+        repeated("network." + network->name, network->request.duplication_line, "duplication",
+                 network->request.duplication, *dependency);
+      if (link->repeats && link->repeats->share.parts() > 0)
+        repeated("link." + link->name, link->repeats->line, "repeats", link->repeats->share, *dependency);
+    }
+    std::ranges::stable_sort(warnings_, {}, &ScenarioWarning::line);
+    return std::move(warnings_);
+  }
+
+ private:
+  void repeated(std::string_view table, std::uint32_t line, std::string_view key, Probability share,
+                const DependencyPolicy& dependency) {
+    const std::string where = dependency.line == 0 ? "" : fmt::format(" in line {}", dependency.line);
+    warnings_.push_back(
+        {.line = line,
+         .text =
+             fmt::format("{}: {} of {} lets requests arrive twice, and [dependency.{}]{} has via_proxy = "
+                         "false, which says that nothing does: an answer that a client takes for proof that "
+                         "its attempt did nothing is none here. Write via_proxy = true, unless such a client "
+                         "is what you want to see",
+                         table, key, format_rate(share.value()), dependency.name, where)});
+  }
+
+  const Scenario& scenario_;
+  std::vector<ScenarioWarning> warnings_;
+};
+
+}  // namespace
+
+std::vector<ScenarioWarning> lint_scenario(const Scenario& scenario) { return Lint(scenario).run(); }
+
+}  // namespace overdue

@@ -1,0 +1,68 @@
+#include "overdue/simulated/scenario_lint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "overdue/simulated/scenario_file.h"
+
+namespace overdue {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Sets = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::string_view kDirect = R"(duration = "1s"
+[client.shop]
+calls = "orders"
+kind = "keyed_write"
+rate = "10/s"
+[dependency.orders]
+via_proxy = false
+[dependency.payments]
+[link.payments.repeats]
+share = "5%"
+after = "1ms"
+[network.wan]
+duplication = "30%"
+[service.orders]
+time = "1ms"
+[service.payments]
+time = "1ms"
+)";
+
+std::vector<ScenarioWarning> warnings(const Sets& sets) {
+  const auto scenario = parse_scenario(
+      {.path = "s.toml", .text = std::string(kDirect), .sets = sets, .policy_path = {}, .read_file = {}});
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  return scenario ? lint_scenario(*scenario) : std::vector<ScenarioWarning>{};
+}
+
+TEST(LintScenario, WarnsOfRequestsThatAreRepeatedUnderAClientThatIsToldTheyAreNot) {
+  const auto all = warnings({});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].line, 13U);
+  EXPECT_THAT(all[0].text, AllOf(HasSubstr("network.wan: duplication of 30.0 % lets requests arrive twice"),
+                                 HasSubstr("[dependency.orders] in line 6 has via_proxy = false")));
+}
+
+TEST(LintScenario, WarnsOfWhatAServiceCallsForAWriteToo) {
+  const auto all = warnings({{"service.orders.calls", "[\"payments\"]"}});
+  ASSERT_EQ(all.size(), 3U);  // The network is under both.
+  EXPECT_EQ(all[0].line, 9U);
+  EXPECT_THAT(all[0].text,
+              AllOf(HasSubstr("link.payments: repeats of 5.00 %"), HasSubstr("[dependency.payments]")));
+}
+
+TEST(LintScenario, HasNothingToSayWhereNothingIsWrong) {
+  EXPECT_THAT(warnings({{"dependency.orders.via_proxy", "true"}}), IsEmpty());
+  EXPECT_THAT(warnings({{"network.wan.duplication", "0%"}}), IsEmpty());
+  EXPECT_THAT(warnings({{"client.shop.kind", "read"}}), IsEmpty()) << "a read may be answered twice";
+  // Of a reply that comes twice the second says what the first did.
+  EXPECT_THAT(warnings({{"network.wan.request.duplication", "0%"}}), IsEmpty());
+}
+
+}  // namespace
+}  // namespace overdue
