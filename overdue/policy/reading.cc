@@ -79,13 +79,6 @@ void read_bool(const Place& at, bool& into) {
   into = *at.node.value<bool>();
 }
 
-void read_text(const Place& at, std::optional<std::string>& into) {
-  const auto text = at.node.value<std::string>();
-  if (!text || !at.node.is_string() || text->empty())
-    return at.fault(fmt::format("= {}: write text in quotes", shown(at.node)));
-  into = *text;
-}
-
 void read_count(const Place& at, std::uint32_t max, std::optional<std::uint32_t>& into) {
   const auto number = at.node.value<std::int64_t>();
   if (!at.node.is_integer() || !number || *number < 1 || *number > max)

@@ -43,7 +43,6 @@ std::string shown(const toml::node& node);
 void read_duration(const Place& at, std::optional<Duration>& into);  // Positive.
 void read_rate(const Place& at, std::optional<Probability>& into);
 void read_bool(const Place& at, bool& into);
-void read_text(const Place& at, std::optional<std::string>& into);
 void read_count(const Place& at, std::uint32_t max, std::optional<std::uint32_t>& into);  // 1 to max.
 // The place in `names` of a word.
 std::optional<std::size_t> read_choice(const Place& at, std::span<const std::string_view> names);

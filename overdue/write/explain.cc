@@ -228,9 +228,9 @@ Explanation of_record(const SeenRecord& told, const ExplainOptions& options) {
       explained.proves +=
           " It rests on not_found = \"fenced\": right only where asking for the status itself "
           "writes a tombstone, in one transaction with its answer.";
-    if (outcome->proof == Proof::fenced && options.terms.expired == ExpiredKeys::deleted)
+    if (outcome->state == EntryState::never && options.terms.expired == ExpiredKeys::deleted)
       explained.does_not_prove +=
-          " Past the last send it proves nothing, for the tombstone may stand where a "
+          " Past the last send it proves nothing, for a tombstone may stand, or nothing be found, where a "
           "record was deleted.";
     return explained;
   }
