@@ -109,15 +109,42 @@ TEST(SimulateCommand, AFailedSeedIsNamedWithTheCommandThatShowsIt) {
   EXPECT_THAT(again.out, HasSubstr("FAILED"));
 }
 
-TEST(SimulateCommand, CtrlCPrintsWhatWasFinished) {
+TEST(SimulateCommand, CtrlCAPoliteKillOrALostTerminalPrintsWhatWasFinished) {
   const ScratchFolder folder;
   const std::string path = folder.file("coin.toml", kCoin);
-  const house::Outcome stopped =
-      house::run_command("timeout --foreground --preserve-status -s INT 1 " + house::quoted(OVERDUE_BINARY) +
-                         " simulate --seeds 1..1000000 " + house::quoted(path));
-  EXPECT_EQ(stopped.status, 1);
-  EXPECT_THAT(stopped.output, HasSubstr("stopped: the seeds that were finished by then"));
-  EXPECT_THAT(stopped.output, Not(HasSubstr("on 0 of 0")));
+  for (const std::string signal : {"INT", "TERM", "HUP"}) {
+    const house::Outcome stopped = house::run_command("timeout --foreground --preserve-status -s " + signal +
+                                                      " 1 " + house::quoted(OVERDUE_BINARY) +
+                                                      " simulate --seeds 1..1000000 " + house::quoted(path));
+    EXPECT_EQ(stopped.status, 1) << signal;
+    EXPECT_THAT(stopped.output, HasSubstr("stopped: the seeds that were finished by then")) << signal;
+    EXPECT_THAT(stopped.output, Not(HasSubstr("on 0 of 0"))) << signal;
+  }
+}
+
+TEST(SimulateCommand, WarnsOfAScenarioThatIsNotWhatItSays) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("direct.toml", R"(about = "A network that repeats."
+seed = 1
+duration = "1s"
+[client.shop]
+calls = "orders"
+kind = "keyed_write"
+rate = "10/s"
+[dependency.orders]
+promise = "1s"
+[network.wan]
+duplication = "30%"
+[service.orders]
+time = "1ms"
+)");
+  for (const std::string seeds : {"", "--seeds 1..2 "}) {
+    const auto run = run_overdue("simulate --json " + seeds + path);
+    EXPECT_EQ(run.status, 0);
+    EXPECT_THAT(run.err, HasSubstr("direct.toml:11: warning: network.wan: duplication of 30.0 %"));
+    EXPECT_THAT(run_overdue("simulate --set dependency.orders.via_proxy=true " + seeds + path).err,
+                Not(HasSubstr("warning: network.wan")));
+  }
 }
 
 TEST(SimulateCommand, ATipThatWasStoppedIsNotFound) {

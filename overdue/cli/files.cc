@@ -66,8 +66,10 @@ Result<std::string> read_small_file(const std::string& path) {
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
     if (text.size() > kSmallFileMax) {
-      return fail(ErrorCode::unreadable_input,
-                  fmt::format("{}: longer than 16 MiB, which is no policy file", path));
+      return fail(
+          ErrorCode::unreadable_input,
+          fmt::format("{}: longer than 16 MiB: it is read whole, and no policy or scenario is that long",
+                      path));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -14,10 +15,19 @@ std::atomic<RunProgress*> watched{nullptr};
 static_assert(std::atomic<RunProgress*>::is_always_lock_free,
               "a signal handler may only touch what never locks");
 
-extern "C" void stop_running(int) {
+// Ctrl-C, a polite kill, and the terminal that goes away.
+constexpr std::array kStopping = {SIGINT, SIGTERM, SIGHUP};
+
+extern "C" void stop_running(int signal) {
   if (RunProgress* progress = watched.load()) {
-    if (progress->stop.exchange(true)) std::_Exit(130);
+    if (progress->stop.exchange(true)) std::_Exit(128 + signal);
   }
+}
+
+// Under nohup a terminal that goes away is nothing to stop for.
+bool is_ignored(int signal) {
+  struct sigaction before{};
+  return ::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
 }
 
 void write_error(const std::string& text) {
@@ -31,14 +41,18 @@ RunWatch::RunWatch(RunProgress& progress, std::string name) : progress_(progress
   struct sigaction action{};
   action.sa_handler = stop_running;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
+  for (const int signal : kStopping) {
+    if (signal != SIGHUP || !is_ignored(signal)) ::sigaction(signal, &action, nullptr);
+  }
   if (!name_.empty() && ::isatty(STDERR_FILENO) != 0) drawer_ = std::thread([this] { draw_until_done(); });
 }
 
 RunWatch::~RunWatch() {
   done_ = true;
   if (drawer_.joinable()) drawer_.join();
-  std::signal(SIGINT, SIG_DFL);
+  for (const int signal : kStopping) {
+    if (signal != SIGHUP || !is_ignored(signal)) std::signal(signal, SIG_DFL);
+  }
   watched = nullptr;
 }
 
