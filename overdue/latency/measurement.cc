@@ -88,6 +88,7 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
     columns.start[at] = row.start;
     columns.series[at] = static_cast<std::uint16_t>(series);
     columns.bucket[at] = static_cast<std::uint16_t>(LatencyHistogram::bucket_of(row.elapsed));
+    facts_[series].add(row.elapsed, 1);
     if (row.has_connect) {  // Most are alike: a kept connection's 0, a tick of the log's clock.
       if (row.connect != connect) {
         add_connects(connect, connects);
@@ -124,21 +125,18 @@ void Measurement::add_connects(Duration connect, std::uint64_t count) {
 
 void Measurement::add_started(std::span<const WallTime> starts, std::span<const Duration> elapsed,
                               std::span<const std::uint16_t> series, std::span<const std::uint16_t> buckets) {
+  if (starts.empty()) return;
   exact_.add(elapsed, series);
-  blocks_.add(series, starts, buckets);
-  seconds_.add(0, starts, buckets);
+  const TimeGrid::TimeSpan span = add_times(starts, elapsed);
+  blocks_.add(series, starts, span, buckets);
+  seconds_.add(0, starts, span, buckets);
   starts_.add(starts);
-  add_times(starts, elapsed);
-  for (std::size_t at = 0; at < series.size(); ++at) facts_[series[at]].add(elapsed[at], 1);
 }
 
 void Measurement::add_others(std::span<const Duration> elapsed, std::span<const std::uint16_t> series,
                              std::span<const std::uint16_t> buckets) {
   exact_.add(elapsed, series);
-  for (std::size_t at = 0; at < series.size(); ++at) {
-    facts_[series[at]].add(elapsed[at], 1);
-    without_start_[series[at]].add(buckets[at]);
-  }
+  for (std::size_t at = 0; at < series.size(); ++at) without_start_[series[at]].add(buckets[at]);
 }
 
 void Measurement::add(const AttemptColumns& rows, const NameTable& backends) {
@@ -148,8 +146,10 @@ void Measurement::add(const AttemptColumns& rows, const NameTable& backends) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t at = 0; at < rows.size; ++at) {
     const std::uint16_t backend = backend_id_of(rows.backend[at], backends);
-    series[at] = static_cast<std::uint16_t>(series_of(backend, rows.ending[at]));
+    const std::uint32_t own = series_of(backend, rows.ending[at]);
+    series[at] = static_cast<std::uint16_t>(own);
     bucket[at] = static_cast<std::uint16_t>(LatencyHistogram::bucket_of(rows.elapsed[at]));
+    facts_[own].add(rows.elapsed[at], 1);
     const std::int64_t elapsed = rows.elapsed[at].count();
     least = elapsed < least ? elapsed : least;
   }
@@ -165,11 +165,13 @@ void Measurement::add(const AttemptColumns& rows, const NameTable& backends) {
   }
 }
 
-void Measurement::add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed) {
+// Requires: not empty. Returns from when to when they started.
+TimeGrid::TimeSpan Measurement::add_times(std::span<const WallTime> starts,
+                                          std::span<const Duration> elapsed) {
   with_start_ += starts.size();
   // Plain numbers and comparisons: std::min of objects goes through memory.
-  std::int64_t first = first_start_.time_since_epoch().count();
-  std::int64_t last = last_start_.time_since_epoch().count();
+  std::int64_t first = starts.front().time_since_epoch().count();
+  std::int64_t last = first;
   std::int64_t end = last_end_.time_since_epoch().count();
   for (std::size_t at = 0; at < starts.size(); ++at) {
     const std::int64_t start = starts[at].time_since_epoch().count();
@@ -182,9 +184,11 @@ void Measurement::add_times(std::span<const WallTime> starts, std::span<const Du
     if (longest_.may_keep(elapsed[at])) [[unlikely]]
       longest_.add({starts[at], elapsed[at]});
   }
-  first_start_ = WallTime(Duration(first));
-  last_start_ = WallTime(Duration(last));
+  const TimeGrid::TimeSpan span{WallTime(Duration(first)), WallTime(Duration(last))};
+  first_start_ = std::min(first_start_, span.first);
+  last_start_ = std::max(last_start_, span.last);
   last_end_ = WallTime(Duration(end));
+  return span;
 }
 
 inline std::uint16_t Measurement::backend_id_of(std::uint16_t reader_id, const NameTable& backends) {

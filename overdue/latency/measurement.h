@@ -157,7 +157,7 @@ class Measurement {
                    std::span<const std::uint16_t> series, std::span<const std::uint16_t> buckets);
   void add_others(std::span<const Duration> elapsed, std::span<const std::uint16_t> series,
                   std::span<const std::uint16_t> buckets);
-  void add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed);
+  TimeGrid::TimeSpan add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed);
   void add_connects(Duration connect, std::uint64_t count);
   void add_reply_to_route(const Attempt& row, const NameTable& routes);
   std::uint16_t backend_id_of(std::uint16_t reader_id, const NameTable& backends);

@@ -171,21 +171,22 @@ TimeGrid::TimeGrid(const Options& options)
       ring_size_(kRingSizeMin) {}
 
 // Makes the block of at[begin] the present one; where the next row of another block is. Logs are nearly
-// sorted by time, so that many follow each other in one.
-std::size_t TimeGrid::end_of_run(std::span<const WallTime> at, std::size_t begin) {
+// sorted by time, so that many follow each other in one, and often all do.
+std::size_t TimeGrid::end_of_run(std::span<const WallTime> at, std::size_t begin, const TimeSpan& span) {
   if (!is_in_block(at[begin])) move_to(at[begin]);
+  if (is_in_block(span.first) && is_in_block(span.last)) return at.size();
   std::size_t end = begin + 1;
   while (end < at.size() && is_in_block(at[end])) ++end;
   return end;
 }
 
 // In both the shift stands in a local: a counter's byte might be any member, for all the compiler knows.
-void TimeGrid::add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
+void TimeGrid::add(std::span<const std::uint16_t> series, std::span<const WallTime> at, const TimeSpan& span,
                    std::span<const std::uint16_t> histogram_buckets) {
   OVERDUE_CHECK(series.size() == at.size() && series.size() == histogram_buckets.size());
   const unsigned shift = bucket_shift_;
   for (std::size_t row = 0; row < at.size();) {
-    const std::size_t end = end_of_run(at, row);
+    const std::size_t end = end_of_run(at, row, span);
     std::span<const BucketCounts::Counters> counters = current_;
     for (; row < end; ++row) {
       const std::uint32_t own = series[row];
@@ -198,12 +199,12 @@ void TimeGrid::add(std::span<const std::uint16_t> series, std::span<const WallTi
   }
 }
 
-void TimeGrid::add(std::uint32_t series, std::span<const WallTime> at,
+void TimeGrid::add(std::uint32_t series, std::span<const WallTime> at, const TimeSpan& span,
                    std::span<const std::uint16_t> histogram_buckets) {
   OVERDUE_CHECK(at.size() == histogram_buckets.size());
   const unsigned shift = bucket_shift_;
   for (std::size_t row = 0; row < at.size();) {
-    const std::size_t end = end_of_run(at, row);
+    const std::size_t end = end_of_run(at, row, span);
     BucketCounts::Counters counters = series < current_.size() ? current_[series] : BucketCounts::Counters{};
     for (; row < end; ++row) {
       const std::uint32_t bucket = std::uint32_t{histogram_buckets[row]} >> shift;

@@ -138,10 +138,14 @@ class TimeGrid {
       move_to(at);
     add_to_cell(series, histogram_bucket >> bucket_shift_, count);
   }
-  // The same for many at once. Requires: equal sizes.
-  void add(std::span<const std::uint16_t> series, std::span<const WallTime> at,
+  // The same for many at once. Requires: equal sizes, and each time within `span`.
+  struct TimeSpan {
+    WallTime first{};
+    WallTime last{};
+  };
+  void add(std::span<const std::uint16_t> series, std::span<const WallTime> at, const TimeSpan& span,
            std::span<const std::uint16_t> histogram_buckets);
-  void add(std::uint32_t series, std::span<const WallTime> at,
+  void add(std::uint32_t series, std::span<const WallTime> at, const TimeSpan& span,
            std::span<const std::uint16_t> histogram_buckets);
   // Adds the other's series `from` to our series `to_series[from]`. Requires: equal Options but for
   // blocks_max.
@@ -171,7 +175,7 @@ class TimeGrid {
     return static_cast<std::uint64_t>(at.time_since_epoch().count()) - block_start_ < block_span_;
   }
   void move_to(WallTime at);
-  std::size_t end_of_run(std::span<const WallTime> at, std::size_t begin);
+  std::size_t end_of_run(std::span<const WallTime> at, std::size_t begin, const TimeSpan& span);
   void forget_current();
   void add_to_cell(std::uint32_t series, std::uint32_t bucket, std::uint64_t count);
   void ensure_series(std::uint32_t series);

@@ -217,6 +217,10 @@ RC_GTEST_PROP(TimeGrid, EveryCallLiesInTheBlockOfItsTime, ()) {
   RC_ASSERT(cells_of(grid) == expected);
 }
 
+TimeGrid::TimeSpan span_of(std::span<const WallTime> times) {
+  return {std::ranges::min(times), std::ranges::max(times)};
+}
+
 TEST(TimeGrid, ManyAtOnceAreTheSameAsOneByOne) {
   const TimeGrid::Options options{.block_length_min = 1ms, .blocks_max = 8};
   TimeGrid one_by_one(options);
@@ -233,8 +237,14 @@ TEST(TimeGrid, ManyAtOnceAreTheSameAsOneByOne) {
     one_by_one.add(series.back(), times.back(), buckets.back());
     one_series.add(2, times.back(), buckets.back());
   }
-  at_once.add(series, times, buckets);
-  one_series_at_once.add(2, times, buckets);
+  // As many at once as lie in several blocks, and in one.
+  for (std::size_t begin = 0, size = 1; begin < times.size(); begin += size, size = size % 300 * 2 + 1) {
+    const std::size_t count = std::min(size, times.size() - begin);
+    const auto some = [=](const auto& all) { return std::span(all).subspan(begin, count); };
+    const TimeGrid::TimeSpan span = span_of(some(times));
+    at_once.add(some(std::as_const(series)), some(std::as_const(times)), span, some(std::as_const(buckets)));
+    one_series_at_once.add(2, some(std::as_const(times)), span, some(std::as_const(buckets)));
+  }
   EXPECT_EQ(cells_of(at_once), cells_of(one_by_one));
   EXPECT_EQ(cells_of(one_series_at_once), cells_of(one_series));
 }
@@ -267,9 +277,9 @@ TEST(TimeGrid, CountsOneByOnePastEveryWidthAndBackInAnEarlierBlock) {
   const std::vector<WallTime> late(140'000, WallTime(std::chrono::seconds(2)));
   const std::vector<std::uint16_t> buckets(late.size(), 700);
   TimeGrid grid({.block_length_min = std::chrono::seconds(1)});
-  grid.add(0, late, buckets);
+  grid.add(0, late, span_of(late), buckets);
   grid.add(0, WallTime(std::chrono::seconds(1)), 700);
-  grid.add(0, late, buckets);
+  grid.add(0, late, span_of(late), buckets);
   ASSERT_EQ(grid.block_count(), 2U);
   EXPECT_EQ(grid.at(0, 0).count_at(700), 1U);
   EXPECT_EQ(grid.at(0, 1).count_at(700), 280'000U);
