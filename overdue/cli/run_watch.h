@@ -16,8 +16,8 @@ struct RunProgress {
 };
 
 // While it lives: Ctrl-C sets progress.stop, so that what was finished is reported; a second one ends the
-// process at once. SIGTERM and SIGHUP do as Ctrl-C does. With a name, "NAME: 12 of 200 seeds, 1 failed" on standard error if that is a terminal and
-// it takes a while.
+// process at once. SIGTERM and SIGHUP do as Ctrl-C does. With a name, "NAME: 12 of 200 seeds, 1 failed" on
+// standard error if that is a terminal and it takes a while.
 class RunWatch {
  public:
   RunWatch(RunProgress& progress, std::string name);
