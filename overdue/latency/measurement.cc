@@ -66,14 +66,35 @@ struct Measurement::Columns {
   std::size_t first_without_start = kBatchRows;
 };
 
+// How often connecting took so many whole milliseconds, below 32: nearly all of a batch, of few different
+// ones.
+class ConnectTally {
+ public:
+  bool try_add(Duration connect) {
+    const auto whole = static_cast<std::uint64_t>(connect.count()) / kTick;
+    if (whole >= counts_.size() || static_cast<std::uint64_t>(connect.count()) != whole * kTick) return false;
+    ++counts_[whole];
+    return true;
+  }
+  template <typename Use>
+  void for_each(const Use& use) const {
+    for (std::size_t whole = 0; whole < counts_.size(); ++whole) {
+      if (counts_[whole] > 0) use(Duration(static_cast<std::int64_t>(whole * kTick)), counts_[whole]);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kTick = 1'000'000;
+  std::array<std::uint32_t, 32> counts_{};
+};
+
 void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& backends,
                             const NameTable& routes) {
   backend_ids_.begin_batch(backends.size());
   route_ids_.begin_batch(routes.size());
   Columns columns;
   std::uint64_t calls = 0;
-  Duration connect{};
-  std::uint64_t connects = 0;
+  ConnectTally connects;
   std::int64_t all_elapsed = 0;  // Negative if any is.
   for (const Attempt& row : attempts) {
     const std::uint32_t series = series_of(backend_id_of(row.backend, backends), row.ending);
@@ -89,14 +110,7 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
     columns.series[at] = static_cast<std::uint16_t>(series);
     columns.bucket[at] = static_cast<std::uint16_t>(LatencyHistogram::bucket_of(row.elapsed));
     facts_[series].add(row.elapsed, 1);
-    if (row.has_connect) {  // Most are alike: a kept connection's 0, a tick of the log's clock.
-      if (row.connect != connect) {
-        add_connects(connect, connects);
-        connect = row.connect;
-        connects = 0;
-      }
-      ++connects;
-    }
+    if (row.has_connect && !connects.try_add(row.connect)) add_connects(row.connect, 1);
     if (row.ending == Ending::replied) {
       if (row.elapsed == Duration(0)) [[unlikely]]
         ++exact_zeros_;
@@ -105,7 +119,7 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
       untimed_give_ups_ += row.ending == Ending::timed_out || row.ending == Ending::abandoned ? 1 : 0;
     }
   }
-  add_connects(connect, connects);
+  connects.for_each([this](Duration connect, std::uint64_t count) { add_connects(connect, count); });
   OVERDUE_CHECK(all_elapsed >= 0);
   calls_ += calls;
   const auto started = [&columns](const auto& column) { return std::span(column).first(columns.with_start); };

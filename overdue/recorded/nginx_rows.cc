@@ -110,8 +110,8 @@ std::optional<WallTime> NginxRows::time_of(std::string_view text) {
 
 std::uint16_t NginxRows::route_of_target(std::string_view target, std::size_t readable_after) {
   if (!given(target) || target.empty()) return 0;
-  const std::string_view route = route_text_.of(target, target.data() + target.size() + readable_after);
-  return routes_.id_of(route, [&] { return sink_.names.routes.id_of(route); });
+  return routes_.id_of(target, target.data() + target.size() + readable_after,
+                       [&](std::string_view route) { return sink_.names.routes.id_of(route); });
 }
 
 std::uint16_t NginxRows::route_of(const NginxLine& line, Call& call) {

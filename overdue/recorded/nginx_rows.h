@@ -8,6 +8,7 @@
 #include "overdue/recorded/chunk_reader.h"
 #include "overdue/recorded/field_picks.h"
 #include "overdue/recorded/name_cache.h"
+#include "overdue/recorded/route_ids.h"
 #include "overdue/recorded/nginx_format.h"
 #include "overdue/recorded/nginx_quick.h"
 #include "overdue/recorded/route_text.h"
@@ -82,8 +83,7 @@ class NginxRows {
   const Settings& settings_;
   RowSink& sink_;
   TimeText time_text_;
-  RouteText route_text_;
-  NameCache routes_;
+  RouteIds routes_;
   NameCache backends_;
   std::array<char, 32> last_time_text_{};
   std::size_t last_time_size_ = 0;
