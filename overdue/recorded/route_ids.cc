@@ -66,44 +66,39 @@ std::uint64_t word_at(const char* path, std::uint64_t numbers, unsigned at) {
 
 }  // namespace
 
-RouteIds::Shape RouteIds::shape_of(std::string_view target, const char* readable_end) {
-  const char* const path = target.data();
-  const bool readable = readable_end - path >= static_cast<std::ptrdiff_t>(target.size() + kShort);
-  if (!readable || !target.starts_with('/')) return {};
-  const bool narrow = target.size() <= 32;
-  const auto places = [=](char like) {
-    return narrow ? places_of<32>(like, path) : places_of<64>(like, path);
-  };
-  Shape shape{.size = target.size()};
-  if (const std::uint64_t queries = places('?'); queries != 0)
-    shape.size = std::min(shape.size, static_cast<std::size_t>(std::countr_zero(queries)));
-  if (shape.size >= kShort) return {};
-  shape.numbers = numbers_of(narrow ? digits_of<32>(path) : digits_of<64>(path), places('/'), shape.size);
-  std::uint64_t mixed = shape.numbers * 5 ^ shape.size;
-  if (shape.size >= 16) mixed ^= word_at(path, shape.numbers, 0) * 31 ^ word_at(path, shape.numbers, 8);
-  shape.place = static_cast<std::size_t>(mixed * 0x9e3779b97f4a7c15U >> 58);
-  return shape;
+template <unsigned kBytes>
+RouteIds::Example& RouteIds::example_of(const char* path, std::size_t size, bool& is_new) {
+  const std::uint64_t numbers = numbers_of(digits_of<kBytes>(path), places_of<kBytes>('/', path), size);
+  std::uint64_t mixed = numbers * 5 ^ size;
+  if (size >= 16) mixed ^= word_at(path, numbers, 0) * 31 ^ word_at(path, numbers, 8);
+  Example& example = examples_[mixed * 0x9e3779b97f4a7c15U >> 58];
+  const std::uint64_t counted = (std::uint64_t{1} << size) - 1;
+  if (example.size == size && example.numbers == numbers &&
+      ((same_bytes<kBytes>(example.path.data(), path) | numbers) & counted) == counted) [[likely]] {
+    return example;
+  }
+  is_new = true;
+  example.size = size;
+  example.numbers = numbers;
+  std::memcpy(example.path.data(), path, size);
+  return example;
 }
 
-bool RouteIds::is_like(const Example& example, const Shape& shape, const char* path) {
-  if (example.size != shape.size || example.numbers != shape.numbers) return false;
-  const std::uint64_t same = shape.size <= 32 ? same_bytes<32>(example.path.data(), path)
-                                              : same_bytes<64>(example.path.data(), path);
-  const std::uint64_t counted = (std::uint64_t{1} << shape.size) - 1;
-  return ((same | shape.numbers) & counted) == counted;
+RouteIds::Example* RouteIds::find(std::string_view target, const char* readable_end, bool& is_new) {
+  const char* const path = target.data();
+  const bool readable = readable_end - path >= static_cast<std::ptrdiff_t>(target.size() + kShort);
+  if (!readable || !target.starts_with('/')) return nullptr;
+  std::size_t size = target.size();
+  const std::uint64_t queries = size <= 32 ? places_of<32>('?', path) : places_of<64>('?', path);
+  if (queries != 0) size = std::min(size, static_cast<std::size_t>(std::countr_zero(queries)));
+  if (size >= kShort) return nullptr;
+  return size <= 32 ? &example_of<32>(path, size, is_new) : &example_of<64>(path, size, is_new);
 }
 
 #else
 
-RouteIds::Shape RouteIds::shape_of(std::string_view, const char*) { return {}; }
-bool RouteIds::is_like(const Example&, const Shape&, const char*) { return false; }
+RouteIds::Example* RouteIds::find(std::string_view, const char*, bool&) { return nullptr; }
 
 #endif
-
-void RouteIds::remember(Example& example, const Shape& shape, const char* path) {
-  example.size = shape.size;
-  example.numbers = shape.numbers;
-  std::memcpy(example.path.data(), path, shape.size);
-}
 
 }  // namespace overdue

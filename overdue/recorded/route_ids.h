@@ -25,36 +25,31 @@ class RouteIds {
       const std::string_view route = text_.of(target, readable_end);
       return names_.id_of(route, [&] { return make(route); });
     };
-    const Shape shape = shape_of(target, readable_end);
-    if (shape.size == 0) return named();
-    Example& example = examples_[shape.place];
-    if (!is_like(example, shape, target.data())) {
-      example.id = named();
-      remember(example, shape, target.data());
-    }
-    return example.id;
+    bool is_new = false;
+    Example* const example = find(target, readable_end, is_new);
+    if (example == nullptr) return named();
+    if (is_new) [[unlikely]]
+      example->id = named();
+    return example->id;
   }
 
  private:
   static constexpr std::size_t kShort = 64;
   static constexpr std::size_t kPlaces = 64;
 
-  // Of a path shorter than kShort, its query left out. A size of 0: of no such path.
-  struct Shape {
-    std::size_t size = 0;
-    std::uint64_t numbers = 0;  // A bit for each digit of a number.
-    std::size_t place = 0;      // Where one like it is remembered.
-  };
+  // A path shorter than kShort, its query left out.
   struct Example {
     std::array<char, kShort> path{};
     std::size_t size = 0;
-    std::uint64_t numbers = 0;
+    std::uint64_t numbers = 0;  // A bit for each digit of a number.
     std::uint16_t id = 0;
   };
 
-  static Shape shape_of(std::string_view target, const char* readable_end);
-  static bool is_like(const Example& example, const Shape& shape, const char* path);
-  static void remember(Example& example, const Shape& shape, const char* path);
+  // The place of paths like it, or nullptr: it is not short. `is_new`: there was another, and it has no id
+  // yet.
+  Example* find(std::string_view target, const char* readable_end, bool& is_new);
+  template <unsigned kBytes>
+  Example& example_of(const char* path, std::size_t size, bool& is_new);
 
   RouteText text_;
   NameCache names_;
