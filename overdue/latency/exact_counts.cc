@@ -38,8 +38,8 @@ void ExactCounts::add(std::span<const Duration> latencies, std::span<const std::
 
 void ExactCounts::add_some(std::span<const Duration> latencies, std::span<const std::uint16_t> series) {
   if (dropped_) return;
-  // Each pass asks memory for what the next will need. The few that have no counter yet come last: making room
-  // for them moves the others.
+  // Each pass asks memory for what the next will need. The few that have no counter yet come last: making
+  // room for them moves the others.
   std::array<std::uint32_t, kTogether> places;
   const std::uint32_t* const direct = direct_.data();
   const std::uint64_t direct_size = direct_.size();
