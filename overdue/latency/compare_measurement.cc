@@ -122,7 +122,7 @@ class BucketSums {
       if (sums_.size() < end) sums_.resize(end);
       first_ = std::min<std::size_t>(first_, counts.first());
       end_ = std::max(end_, end);
-      counts.for_each([this](std::uint32_t bucket, std::uint64_t count) { sums_[bucket] += count; });
+      counts.add_to(sums_);
     }
   }
   // Hands every bucket with calls to `use` in ascending order, and forgets it.

@@ -69,17 +69,14 @@ const ExactCounts::Index& ExactCounts::index(const RunBoth& run_both) const {
   index_.latencies.reserve(numbers.size());
   for (const std::uint32_t number : numbers) index_.latencies.push_back(latencies_[number]);
   index_.replies.resize(rows_.size());
-  const auto bring_in_order = [&](std::size_t from, std::size_t to) {
-    for (std::size_t series = from; series < to; ++series) {
-      const bool has_replies = is_reply(static_cast<std::uint32_t>(series)) && !rows_[series].empty();
-      if (has_replies) index_.replies[series] = rows_[series].in_order(numbers);
-    }
-  };
-  run_both([&] { bring_in_order(0, rows_.size() / 2); },
-           [&] {
-             bring_in_order(rows_.size() / 2, rows_.size());
-             index_others();
-           });
+  run_both(
+      [&] {
+        for (std::uint32_t series = 0; series < rows_.size(); ++series) {
+          if (is_reply(series) && !rows_[series].empty())
+            index_.replies[series] = rows_[series].in_order(numbers);
+        }
+      },
+      [&] { index_others(); });
   index_.is_fresh = true;
   return index_;
 }

@@ -140,6 +140,14 @@ bool BucketCounts::try_merge_narrow(const BucketCounts& other) {
   return true;
 }
 
+void BucketCounts::add_to(std::span<std::uint64_t> sums) const {
+  OVERDUE_CHECK(empty() || sums.size() >= std::size_t{first_} + size());
+  with_width(width_log2_, [&](auto own) {
+    std::uint64_t* const out = sums.data() + first_;
+    for (std::uint32_t index = 0; index < size(); ++index) out[index] += load_as<decltype(own)>(index);
+  });
+}
+
 std::vector<std::uint32_t> BucketCounts::counts() const {
   std::vector<std::uint32_t> narrowed(size());
   for (std::uint32_t index = 0; index < size(); ++index) {

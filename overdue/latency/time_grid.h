@@ -70,6 +70,9 @@ class BucketCounts {
         return for_each_as<std::uint64_t>(visit);
     }
   }
+  // Adds each count to the sum of its bucket. Requires: a sum for every bucket below first() + size(). Errors:
+  // the sums must not pass 64 bits.
+  void add_to(std::span<std::uint64_t> sums) const;
   // Index i is bucket first() + i; what is above 32 bits stands at their maximum. A copy: take it once.
   std::vector<std::uint32_t> counts() const;
   std::uint64_t total() const;                           // Adds them up.
