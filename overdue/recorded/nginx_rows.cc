@@ -153,7 +153,10 @@ bool NginxRows::add_quick(const NginxQuickLine& line) {
   if (end) row.start = *end - std::chrono::milliseconds(request_time >= 0 ? request_time : response_time);
   row.route = route;
   row.begins_call = true;
-  row.backend = backends_.id_of(address, [&] { return sink_.names.backends.id_of(address); });
+  const auto longer = [&] {
+    return backends_.id_of(address, [&] { return sink_.names.backends.id_of(address); });
+  };
+  row.backend = short_backends_.id_of(address, longer);
   row.has_connect = line.number(NginxField::connect_time) >= 0;
   if (row.has_connect) row.connect = std::chrono::milliseconds(line.number(NginxField::connect_time));
   return true;

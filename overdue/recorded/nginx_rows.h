@@ -12,6 +12,7 @@
 #include "overdue/recorded/nginx_quick.h"
 #include "overdue/recorded/route_ids.h"
 #include "overdue/recorded/route_text.h"
+#include "overdue/recorded/row_pass.h"
 #include "overdue/recorded/status_rules.h"
 #include "overdue/recorded/time_text.h"
 
@@ -84,6 +85,7 @@ class NginxRows {
   RowSink& sink_;
   TimeText time_text_;
   RouteIds routes_;
+  ShortNames short_backends_;
   NameCache backends_;
   std::array<char, 32> last_time_text_{};
   std::size_t last_time_size_ = 0;
