@@ -83,17 +83,19 @@ TEST(FourNumbers, AreTimesOnlyWhereTheyBeginAlike) {
 }
 
 TEST(Separators, CountTheirNewlinesAndTellOfQuotesAndReturns) {
-  std::string text = "a,b\nc,d\n" + std::string(100, 'x') + ",\n";
-  text.append(32, '"').append(32, '\r');  // Behind the end: means nothing.
-  std::vector<std::uint32_t> places(text.size() + kPlacesAfter);
+  const std::string text = "a,b\nc,d\n" + std::string(100, 'x') + ",\n";
+  const std::string readable = text + "\"\r" + std::string(64, 'x');  // Behind the end it means nothing.
+  std::vector<std::uint32_t> places(readable.size() + kPlacesAfter);
   for (FindSeparators* const find : ways_to_find_separators()) {
-    const Separators found = find(text.data(), text.size() - 64, ',', places.data());
+    const Separators found = find(readable.data(), text.size(), ',', places.data());
     EXPECT_EQ(found.count, 6U);
     EXPECT_EQ(found.newlines, 3U);
     EXPECT_FALSE(found.quotes);
     EXPECT_FALSE(found.returns);
-    EXPECT_TRUE(find(text.data(), text.size() - 63, ',', places.data()).quotes);
-    EXPECT_TRUE(find("\r\n", 2, ',', places.data()).returns);
+    const Separators with_quote = find(readable.data(), text.size() + 1, ',', places.data());
+    EXPECT_TRUE(with_quote.quotes);
+    EXPECT_FALSE(with_quote.returns);
+    EXPECT_TRUE(find(readable.data(), text.size() + 2, ',', places.data()).returns);
   }
 }
 
