@@ -7,6 +7,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <system_error>
 #include <thread>
 
 namespace overdue {
@@ -39,15 +40,17 @@ void use_large_pages() {
   std::free(grown);
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
   advise_large_pages(rounded_up(end - kHeapBytes), end);
-  // A second thread has a heap of its own, or the two would wait for each other at each allocation. The first
-  // second thread makes it; it stays for the others. It begins at a multiple of its size.
-  std::jthread([] {
-    void* volatile first = std::malloc(1);
-    const auto begin = reinterpret_cast<std::uintptr_t>(first) / kHeapBytes * kHeapBytes;
-    std::free(first);
-    if (begin + kHeapBytes <= rounded_up(0) || begin == 0) return;
-    advise_large_pages(begin, begin + kHeapBytes);
-  });
+  // The first second thread makes the second heap, which begins at a multiple of its size and stays for
+  // others.
+  try {
+    std::jthread([] {
+      void* volatile first = std::malloc(1);
+      const auto begin = reinterpret_cast<std::uintptr_t>(first) / kHeapBytes * kHeapBytes;
+      std::free(first);
+      advise_large_pages(begin, begin + kHeapBytes);
+    });
+  } catch (const std::system_error&) {  // No thread to be had.
+  }
 #endif
 }
 
