@@ -23,7 +23,9 @@ std::uintptr_t rounded_up(std::uintptr_t address) {
 }
 
 void advise_large_pages(std::uintptr_t begin, std::uintptr_t end) {
-  if (begin < end) (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (begin >= end) return;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): places are rounded as numbers.
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 }  // namespace
@@ -49,7 +51,8 @@ void use_large_pages() {
       std::free(first);
       advise_large_pages(begin, begin + kHeapBytes);
     });
-  } catch (const std::system_error&) {  // No thread to be had.
+  } catch (const std::system_error&) {
+    return;  // No thread to be had.
   }
 #endif
 }
