@@ -294,26 +294,29 @@ void Rules::journal_steps(const World& world, const Emit& emit) const {
 }
 
 void Rules::recovery_steps(const World& world, const Emit& emit) const {
-  const bool free = !world.clients[0].alive || settings_.take_over;
-  if (world.recovered || !free) return;
+  if (!world.recovered && (!world.clients[0].alive || settings_.take_over)) recover(world, 1, emit);
+  if (settings_.restarts && world.crashed && !world.clients[0].alive) recover(world, 0, emit);
+}
+
+void Rules::recover(const World& world, std::uint8_t p, const Emit& emit) const {
   for (const JournalEntry& entry : world.journal.unresolved()) {
     World next = world;
-    next.recovered = true;
-    Client& client = next.clients[1];
+    next.recovered = next.recovered || p == 1;
+    Client& client = next.clients[p];
     client.alive = true;
     client.now = world.horizon ? kLastSend : Instant{};
     client.lifecycle.emplace(lifecycle());
     if (is(Mutant::recovered_as_unsent)) {
-      next.journal.as(1);
+      next.journal.as(p);
       land(next, next.journal.ask(kFirst, {.kind = PersistKind::outcome,
                                            .outcome = {EntryState::never, Proof::never_sent}}));
       client.alive = false;
     } else {
       const bool sealed = entry.sealed || (entry.state == EntryState::needs_person &&
                                            entry.reason == PersonReason::key_expired);
-      handle(next, 1, EntryRecovered{.state = entry.state, .epoch = entry.epoch, .sealed = sealed});
+      handle(next, p, EntryRecovered{.state = entry.state, .epoch = entry.epoch, .sealed = sealed});
     }
-    emit("%s recovers the entry", 1, std::move(next), false);
+    emit("%s recovers the entry", p, std::move(next), false);
   }
 }
 

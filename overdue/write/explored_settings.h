@@ -68,6 +68,7 @@ struct Settings {
   bool new_operation = true;
   bool take_over = true;  // R may come while P lives; else only after a crash.
   bool crash = true;
+  bool restarts = false;       // P comes back beside R; only where its next life sends and asks nothing.
   bool person = false;         // A person decides.
   bool unproven = false;       // Also without a seal.
   bool other_payload = false;  // The server may say 422, for no reason.

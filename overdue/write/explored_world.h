@@ -111,6 +111,7 @@ class Rules {
   void person_steps(const World& world, std::uint8_t p, const Emit& emit) const;
   void caller_steps(const World& world, const Emit& emit) const;
   void recovery_steps(const World& world, const Emit& emit) const;
+  void recover(const World& world, std::uint8_t p, const Emit& emit) const;
   void server_steps(const World& world, const Emit& emit) const;
   void request_steps(const World& world, const Request& request, const Emit& emit) const;
   void worker_steps(const World& world, std::size_t index, const Emit& emit) const;
