@@ -22,7 +22,7 @@ namespace overdue {
 //     idle -> persisting -> running -> confirmed
 //                 |            |           ^
 //                 +----------> unresolved -+-> needs_person -> closed
-//     (any) -> stopped, where another process took the entry over
+//     (any) -> stopped, where another process took the entry over; (any) -> closed, where a person closed it
 //
 // Rules, by number as in docs/unknown-writes.md: nothing is sent before the entry is durable and acknowledged
 // (R1). A proof of attempts counts only for the process that made them all, while it holds the entry's epoch,
