@@ -128,9 +128,12 @@ Explanation of_status(SeenStatus seen, const ExplainOptions& options) {
         "the "
         "policy's [errors].";
   }
-  if (meaning == StatusMeaning::in_flight && course_of(attempt, options).attempts > 1)
+  if (meaning == StatusMeaning::in_flight && course_of(attempt, options).attempts > 1) {
     explained.next =
-        "waits at least as long as Retry-After says; then as after any unknown answer: it " + explained.next;
+        "waits at least as long as Retry-After says before another attempt, and makes none that could begin "
+        "at the deadline or later; else as after any unknown answer: it " +
+        explained.next + retry_after_of_steps(options);
+  }
   if (meaning == StatusMeaning::other_payload) {
     explained.next =
         "sends no more of it; the caller is told \"unknown\", with an id, once no attempt is left that may "

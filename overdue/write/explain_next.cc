@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "overdue/base/check.h"
+#include "overdue/base/quantity.h"
 #include "overdue/call/operation.h"
 #include "overdue/write/reconciler.h"
 
@@ -151,6 +152,14 @@ std::string once_unknown(const ExplainOptions& options) {
   return text +
          ", with growing waits, until one proves what became of it; past the last send it soon asks a "
          "person";
+}
+
+std::string retry_after_of_steps(const ExplainOptions& options) {
+  if (steps_of(options.terms).empty()) return {};
+  return fmt::format(
+      " These steps begin without the Retry-After that the attempts were told; one that is told to a step is "
+      "waited for, {} at most.",
+      format_duration_exact(options.terms.between_steps.cap));
 }
 
 }  // namespace overdue

@@ -31,5 +31,8 @@ std::string until_answered(const AttemptSeen& seen, const ExplainOptions& option
 // What the reconciler does from then on: "asks for the key's status, then ...", in the order in which it
 // takes its steps; found out by asking one.
 std::string once_unknown(const ExplainOptions& options);
+// What those steps make of a Retry-After: they begin without the one that the attempts were told. A sentence
+// after a space; empty where no step is taken.
+std::string retry_after_of_steps(const ExplainOptions& options);
 
 }  // namespace overdue

@@ -6,6 +6,7 @@
 #include "overdue/call/scripted_call.h"
 #include "overdue/write/explain_next.h"
 #include "overdue/write/explain_words.h"
+#include "overdue/write/reconciler.h"
 #include "overdue/write/scripted_write.h"
 
 namespace overdue {
@@ -153,6 +154,26 @@ TEST(Explain, SaysThatTheOperationRetriesBeforeTheDeadlineWhateverIsDoneAfterIt)
   settling.call.attempts_max = 2;
   settling.call.retry_on.timed_out = false;
   EXPECT_THAT(of("timeout", settling).next, HasSubstr("for retry.on leaves this failure out"));
+}
+
+// The reconciler is not told what the attempts heard, and waits no longer than between_steps.cap.
+TEST(Explain, SaysHowFarARetryAfterIsWaitedFor) {
+  ExplainOptions options = contract();
+  options.terms.between_steps.cap = 7min;
+  const std::string next = of("409 with key", options).next;
+  EXPECT_THAT(next,
+              AllOf(StartsWith("waits at least as long as Retry-After says before another attempt, and makes "
+                               "none that could begin at the deadline or later; else"),
+                    HasSubstr("begin without the Retry-After that the attempts were told"),
+                    HasSubstr("told to a step is waited for, 7m at most.")));
+  Reconciler steps(options.terms, 1);
+  steps.on_taken({});
+  steps.on_no_proof(Instant{}, 1h);
+  const auto step = steps.next({});
+  ASSERT_TRUE(std::holds_alternative<Reconciler::Step>(step));
+  EXPECT_EQ(std::get<Reconciler::Step>(step).at, Instant{} + 7min);
+  options.terms.on_unknown = {};
+  EXPECT_THAT(of("409 with key", options).next, Not(HasSubstr("These steps")));
 }
 
 TEST(Explain, InventsNoKey) {
