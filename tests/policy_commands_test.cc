@@ -70,11 +70,11 @@ TEST(CheckCommand, ReadsAPolicyWithoutALog) {
   const CommandResult valid = run_overdue("check " + path);
   EXPECT_EQ(valid.status, 0);
   EXPECT_EQ(valid.out, "valid      " + path + ": pay; 1 warning\n");
-  EXPECT_THAT(valid.err, HasSubstr(path + ":3: warning: dependency.pay.write: not_found = \"fenced\""));
+  EXPECT_THAT(valid.err, HasSubstr(path + ":7: warning: dependency.pay.write: not_found = \"fenced\""));
   const auto json = nlohmann::json::parse(run_overdue("check --json " + path).out);
   EXPECT_EQ(json["schema"], "overdue.check-policy/1");
   EXPECT_EQ(json["dependencies"], nlohmann::json::array({"pay"}));
-  EXPECT_EQ(json["warnings"][0]["line"], 3);
+  EXPECT_EQ(json["warnings"][0]["line"], 7);
   EXPECT_EQ(run_overdue("check --name other " + path).status, 2);
   EXPECT_EQ(run_overdue("check " + folder.file("empty.toml", "")).status, 2);
   const CommandResult faulty =
@@ -84,15 +84,26 @@ TEST(CheckCommand, ReadsAPolicyWithoutALog) {
   EXPECT_THAT(faulty.err, AllOf(HasSubstr(":2: dependency.a.promis"), HasSubstr(":3: dependency.a.backend")));
 }
 
+TEST(CheckCommand, ANameOfSeveralLinesDoesNotSplitWhatIsSaidOfIt) {
+  const ScratchFolder folder;
+  const std::string odd = folder.file("odd.toml", "[dependency.\"a\\nb\"]\n");
+  const CommandResult valid = run_overdue("check " + odd);
+  EXPECT_EQ(valid.out, "valid      " + odd + ": a\\x0ab; 1 warning\n");
+  EXPECT_THAT(valid.err, HasSubstr("warning: dependency.\"a\\u000Ab\".timeout: nothing limits"));
+  const CommandResult faulty =
+      run_overdue("check " + folder.file("f.toml", "[dependency.\"a\\nb\"]\npromis = 1\n"));
+  EXPECT_THAT(faulty.err, HasSubstr(":2: dependency.\"a\\u000Ab\".promis is not a key"));
+}
+
 TEST(SimulateCommand, WarnsOfThePolicyThatItsScenarioNames) {
   const ScratchFolder folder;
   const std::string policy = folder.file("pay.toml", kHurts);
   const std::string scenario = folder.file("pay-scenario.toml", kScenario);
   const CommandResult named = run_overdue("simulate " + scenario);
   EXPECT_EQ(named.status, 0) << named.err;
-  EXPECT_THAT(named.err, HasSubstr(policy + ":3: warning: dependency.pay.write: not_found"));
+  EXPECT_THAT(named.err, HasSubstr(policy + ":7: warning: dependency.pay.write: not_found"));
   const std::string variant = folder.file("variant.toml", "based_on = \"pay-scenario.toml\"\nseed = 2\n");
-  EXPECT_THAT(run_overdue("simulate " + variant).err, HasSubstr(policy + ":3: warning: "));
+  EXPECT_THAT(run_overdue("simulate " + variant).err, HasSubstr(policy + ":7: warning: "));
   // Another that is in force instead is warned of alone.
   const std::string calm = folder.file("calm.toml", "[dependency.pay]\npromise = \"1s\"\n");
   EXPECT_THAT(run_overdue("simulate " + scenario + " --policy " + calm).err, IsEmpty());

@@ -13,6 +13,7 @@
 #include "overdue/policy/lint.h"
 #include "overdue/policy/policy.h"
 #include "overdue/report/advice_report.h"
+#include "overdue/report/text_table.h"
 #include "overdue/timeout/policy_check.h"
 
 namespace overdue {
@@ -42,7 +43,8 @@ Result<const DependencyPolicy*> dependency_of(const Policy& policy, const CheckF
   if (!flags.name.empty()) {
     if (const DependencyPolicy* found = policy.find(flags.name)) return found;
     std::string known;
-    for (const DependencyPolicy& one : policy.dependencies) known += (known.empty() ? "" : ", ") + one.name;
+    for (const DependencyPolicy& one : policy.dependencies)
+      known += (known.empty() ? "" : ", ") + printable(one.name);
     return fail(ErrorCode::invalid_argument, fmt::format("{}: has no dependency {}; it has {}", flags.policy,
                                                          flags.name, known.empty() ? "none" : known));
   }
@@ -84,7 +86,8 @@ std::string check_json(const DependencyPolicy& dependency, const PolicyCheck& ch
 Result<int> check_alone(const CheckFlags& flags, const Policy& policy) {
   const std::vector<PolicyWarning> warnings = lint_policy(policy);
   std::string names;
-  for (const DependencyPolicy& one : policy.dependencies) names += (names.empty() ? "" : ", ") + one.name;
+  for (const DependencyPolicy& one : policy.dependencies)
+    names += (names.empty() ? "" : ", ") + printable(one.name);
   std::string out = fmt::format("valid      {}: {}", flags.policy, names);
   if (!warnings.empty())
     out += fmt::format("; {} warning{}", warnings.size(), warnings.size() == 1 ? "" : "s");

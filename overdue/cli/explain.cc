@@ -49,7 +49,8 @@ Result<const DependencyPolicy*> dependency_of(const Policy& policy, const Explai
   if (flags.name.empty() && policy.dependencies.size() == 1) return &policy.dependencies.front();
   if (const DependencyPolicy* found = policy.find(flags.name)) return found;
   std::string known;
-  for (const DependencyPolicy& one : policy.dependencies) known += (known.empty() ? "" : ", ") + one.name;
+  for (const DependencyPolicy& one : policy.dependencies)
+    known += (known.empty() ? "" : ", ") + printable(one.name);
   if (known.empty())
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{}: has no dependency; write [dependency.NAME]", flags.policy));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "overdue/base/quantity.h"
+#include "overdue/policy/toml_text.h"
 
 namespace overdue {
 namespace {
@@ -29,8 +30,15 @@ class Lint {
  private:
   void warn(std::string_view table, std::uint32_t line, std::string_view text) {
     warnings_.push_back({.line = line == 0 ? dependency_.line : line,
-                         .text = fmt::format("dependency.{}{}{}: {}", dependency_.name,
+                         .text = fmt::format("dependency.{}{}{}: {}", toml_text::as_key(dependency_.name),
                                              table.empty() ? "" : ".", table, text)});
+  }
+
+  void warn_of_errors(std::string_view key, std::string_view text) {
+    warn("errors", dependency_.errors.key_lines.of(key, dependency_.errors.line), text);
+  }
+  void warn_of_write(std::string_view key, std::string_view text) {
+    warn("write", dependency_.write.key_lines.of(key, dependency_.write.line), text);
   }
 
   void limits() {
@@ -112,26 +120,29 @@ class Lint {
     for (const std::string& text : errors.nothing_happened) {
       const auto status = status_of(text);
       if (status == 409) {
-        warn("errors", errors.line,
-             "409 in nothing_happened: under a key it says that another attempt is at work, which may yet "
-             "happen; "
-             "put it in in_flight");
+        warn_of_errors(
+            "nothing_happened",
+            "409 in nothing_happened: under a key it says that another attempt is at work, which may yet "
+            "happen; "
+            "put it in in_flight");
       }
     }
     if (std::ranges::find(errors.in_flight, "200") != errors.in_flight.end()) {
-      warn("errors", errors.line,
-           "200 in in_flight: then no reply of 200 proves that a write was applied; for \"accepted, not done "
-           "yet\" list the status that says it, as 202 does");
+      warn_of_errors(
+          "in_flight",
+          "200 in in_flight: then no reply of 200 proves that a write was applied; for \"accepted, not done "
+          "yet\" list the status that says it, as 202 does");
     }
     if (dependency_.via_proxy && !errors.nothing_happened.empty()) {
-      warn("errors", errors.line,
-           "nothing_happened is not believed behind a proxy: it may say such a thing itself, or of its own "
-           "second "
-           "try");
+      warn_of_errors(
+          "nothing_happened",
+          "nothing_happened is not believed behind a proxy: it may say such a thing itself, or of its own "
+          "second "
+          "try");
     }
     if (!errors.recorded_rejection.empty() && !dependency_.write.key_header) {
-      warn(
-          "errors", errors.line,
+      warn_of_errors(
+          "recorded_rejection",
           "recorded_rejection without write.key_header: without a key nothing is recorded, so such an answer "
           "speaks of one attempt only");
     }
@@ -146,26 +157,30 @@ class Lint {
     const bool sends_again = offers(OnUnknown::retry) && write.key_header;
     const bool sends = sends_again || offers(OnUnknown::fence);
     if (offers(OnUnknown::retry) && !write.key_header) {  // Else an error: unsafe_retry_without_key is set.
-      warn("write", write.line,
-           "on_unknown has \"retry\", and there is no key_header: past the deadline nothing is sent again "
-           "without a key, whatever unsafe_retry_without_key says; the step is passed over");
+      warn_of_write(
+          "on_unknown",
+          "on_unknown has \"retry\", and there is no key_header: past the deadline nothing is sent again "
+          "without a key, whatever unsafe_retry_without_key says; the step is passed over");
     }
+    const std::string_view plan_key = write.after_deadline ? "after_deadline" : "on_unknown";
     const AfterDeadline plan = write.after_deadline.value_or(AfterDeadline::complete);
     if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::settle) {
-      warn("write", write.line,
-           "after_deadline = \"settle\" only asks, and on_unknown has neither \"query\" nor \"list\": every "
-           "unknown write goes to a person");
+      warn_of_write(
+          plan_key,
+          "after_deadline = \"settle\" only asks, and on_unknown has neither \"query\" nor \"list\": every "
+          "unknown write goes to a person");
     } else if (!write.on_unknown.empty() && !asks && plan == AfterDeadline::complete && !sends_again) {
-      warn("write", write.line,
-           "after_deadline = \"complete\" uses nothing of on_unknown: every unknown write goes to a person; "
-           "\"revoke\" would fence it");
+      warn_of_write(plan_key,
+                    fmt::format("after_deadline = \"complete\" uses nothing of on_unknown: every unknown "
+                                "write goes to a person{}",
+                                offers(OnUnknown::fence) ? "; \"revoke\" would fence it" : ""));
     }
     // A late request, or a late fence, would find no record and be taken for something new.
     if (write.expired == ExpiredKeys::deleted && sends && !(write.last_send && write.key_retention)) {
-      warn("write", write.line,
-           "expired = \"deleted\" without key_retention and last_send: what is sent after a key was "
-           "forgotten is "
-           "executed as new; say until when it may be sent");
+      warn_of_write("expired",
+                    "expired = \"deleted\" without key_retention and last_send: what is sent after a key was "
+                    "forgotten is "
+                    "executed as new; say until when it may be sent");
     }
     times();
     tombstones();
@@ -173,13 +188,24 @@ class Lint {
 
   void times() {
     const WritePolicy& write = dependency_.write;
+    if (write.expired == ExpiredKeys::deleted && write.key_retention && write.message_life_max &&
+        !write.last_send && *write.message_life_max >= *write.key_retention) {
+      warn_of_write(
+          "message_life_max",
+          fmt::format("message_life_max {} does not end before key_retention {}: with expired = "
+                      "\"deleted\" a request may come after its key was forgotten, and be executed as new, "
+                      "however early it was sent",
+                      format_duration_exact(*write.message_life_max),
+                      format_duration_exact(*write.key_retention)));
+    }
     if (!write.key_retention || !write.last_send || write.message_life_max) return;
-    warn("write", write.line,
-         fmt::format(
-             "message_life_max is left out and taken for 0: a request sent at last_send {} is held to "
-             "arrive at once. Write the longest that one may be on its way, with every queue, proxy "
-             "and repetition between, as in \"10m\"; last_send and it must end before key_retention {}",
-             format_duration_exact(*write.last_send), format_duration_exact(*write.key_retention)));
+    warn_of_write(
+        "last_send",
+        fmt::format(
+            "message_life_max is left out and taken for 0: a request sent at last_send {} is held to "
+            "arrive at once. Write the longest that one may be on its way, with every queue, proxy "
+            "and repetition between, as in \"10m\"; last_send and it must end before key_retention {}",
+            format_duration_exact(*write.last_send), format_duration_exact(*write.key_retention)));
   }
 
   // What is taken for proof that a key is closed, and may be none.
@@ -189,21 +215,23 @@ class Lint {
       const std::string_view status = *write.status;
       const std::string_view method = status.substr(0, status.find(' '));
       const bool only_looks = method == "GET" || method == "HEAD";
-      warn("write", write.line,
-           fmt::format("not_found = \"fenced\" takes \"not found\" for proof that the write never happens. "
-                       "That is right only where asking for the status itself writes a tombstone, in one "
-                       "transaction with its answer, so that a request that comes later is refused{}; else "
-                       "write \"proves_nothing\", and fence the key by a call of its own",
-                       only_looks ? fmt::format(". A {} leaves none as a rule: have the vendor's word in "
-                                                "writing that this one does",
-                                                method)
-                                  : std::string()));
+      warn_of_write(
+          "not_found",
+          fmt::format("not_found = \"fenced\" takes \"not found\" for proof that the write never happens. "
+                      "That is right only where asking for the status itself writes a tombstone, in one "
+                      "transaction with its answer, so that a request that comes later is refused{}; else "
+                      "write \"proves_nothing\", and fence the key by a call of its own",
+                      only_looks ? fmt::format(". A {} leaves none as a rule: have the vendor's word in "
+                                               "writing that this one does",
+                                               method)
+                                 : std::string()));
     }
     if (write.fence && write.fence->starts_with("DELETE ")) {
-      warn("write", write.line,
-           "fence is a DELETE: of a key that the server has not seen yet it rarely leaves a tombstone (a 404 "
-           "writes nothing), and a request that comes later is executed. It fences only where the server "
-           "keeps the deletion of what it never had");
+      warn_of_write(
+          "fence",
+          "fence is a DELETE: of a key that the server has not seen yet it rarely leaves a tombstone (a 404 "
+          "writes nothing), and a request that comes later is executed. It fences only where the server "
+          "keeps the deletion of what it never had");
     }
   }
 

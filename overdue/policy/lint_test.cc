@@ -79,8 +79,9 @@ TEST(LintPolicy, WarnsOfAPlanForUnknownWritesThatUsesNothingTheServerOffers) {
            "after_deadline = \"" + std::string(plan) + "\"\n";
   };
   EXPECT_THAT(warnings_of(write("\"retry\"", "settle")), ElementsAre(HasSubstr("only asks")));
-  EXPECT_THAT(warnings_of(write("\"fence\"", "complete")),
-              ElementsAre(HasSubstr("uses nothing of on_unknown")));
+  EXPECT_THAT(
+      warnings_of(write("\"fence\"", "complete")),
+      ElementsAre(HasSubstr("uses nothing of on_unknown: every unknown write goes to a person; \"revoke\"")));
   EXPECT_THAT(warnings_of(write("\"retry\"", "complete")), IsEmpty());
   EXPECT_THAT(warnings_of(write("\"query\"", "settle")), IsEmpty());
   EXPECT_THAT(warnings_of(write("\"fence\"", "revoke")), IsEmpty());
@@ -92,9 +93,11 @@ TEST(LintPolicy, WarnsOfARetryWithoutAKeyThatIsDeclaredUnsafe) {
       "[dependency.a]\npromise = \"1s\"\n[dependency.a.write]\non_unknown = [\"retry\"]\n"
       "[dependency.a.retry]\nunsafe_retry_without_key = ";
   EXPECT_THAT(parse_policy(text + "false\n", "p").error().message, HasSubstr("there is no key_header"));
-  EXPECT_THAT(warnings_of(text + "true\n"),
-              ElementsAre(HasSubstr("past the deadline nothing is sent again without a key"),
-                          HasSubstr("uses nothing of on_unknown")));
+  EXPECT_THAT(
+      warnings_of(text + "true\n"),
+      ElementsAre(HasSubstr("past the deadline nothing is sent again without a key"),
+                  ::testing::EndsWith("uses nothing of on_unknown: every unknown write goes to a person")))
+      << "there is no fence to advise";
 }
 
 TEST(LintPolicy, SaysOnWhatConditionNotFoundIsAFence) {
@@ -133,6 +136,32 @@ TEST(LintPolicy, WarnsWhereAForgottenKeyMayStillBeSent) {
   EXPECT_THAT(warnings_of(open), ElementsAre(HasSubstr("executed as new")));
   EXPECT_THAT(warnings_of(open + "key_retention = \"24h\"\nlast_send = \"1h\"\nmessage_life_max = \"1m\"\n"),
               IsEmpty());
+}
+
+// LIFECYCLE, mutant 5.
+TEST(LintPolicy, WarnsOfARequestThatMayOutliveARecordThatIsDeleted) {
+  const std::string policy =
+      "[dependency.a]\npromise = \"1s\"\n[dependency.a.write]\non_unknown = [\"list\"]\nkey_retention = "
+      "\"1h\"\n";
+  EXPECT_THAT(warnings_of(policy + "expired = \"deleted\"\nmessage_life_max = \"1h\"\n"),
+              ElementsAre(HasSubstr("message_life_max 1h does not end before key_retention 1h")));
+  EXPECT_THAT(warnings_of(policy + "expired = \"deleted\"\nmessage_life_max = \"59m\"\n"), IsEmpty());
+  EXPECT_THAT(warnings_of(policy + "message_life_max = \"1h\"\n"), IsEmpty())
+      << "a key that is remembered is never run again";
+}
+
+TEST(LintPolicy, SaysOnWhichLineTheKeyStands) {
+  const auto lines = [](const std::string& text) {
+    std::vector<std::uint32_t> found;
+    for (const PolicyWarning& warning : lint_policy(*parse_policy(text, "p"))) found.push_back(warning.line);
+    return found;
+  };
+  EXPECT_THAT(lines(changed("[\"409\"]", "[\"409\", \"200\"]")), ElementsAre(40U));
+  EXPECT_THAT(lines(changed("POST /operations", "DELETE /operations")), ElementsAre(34U));
+  EXPECT_THAT(lines(changed("\"proves_nothing\"", "\"fenced\"")), ElementsAre(35U));
+  std::string conflict = changed("\"400\", ", "\"409\", ");
+  conflict.replace(conflict.find("[\"409\"]\nother"), 7, "[]");
+  EXPECT_THAT(lines(conflict), ElementsAre(38U));
 }
 
 TEST(LintPolicy, SaysOnWhichLine) {

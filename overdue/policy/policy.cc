@@ -8,6 +8,7 @@
 #include "overdue/base/grpc_status.h"
 #include "overdue/base/quantity.h"
 #include "overdue/policy/tables.h"
+#include "overdue/policy/toml_text.h"
 
 namespace overdue {
 namespace {
@@ -47,21 +48,27 @@ DependencyPolicy read_dependency(std::string_view name, const toml::table& table
   DependencyPolicy dependency;
   dependency.name = name;
   dependency.line = table.source().begin.line;
-  const std::string path = fmt::format("dependency.{}", name);
+  const std::string path = fmt::format("dependency.{}", toml_text::as_key(name));
+  bool retry_was_read = true;
+  const auto retry = [&](const Place& at) {
+    const std::size_t faults_before = faults.count();
+    read_retry(at, dependency.retry);
+    retry_was_read = faults.count() == faults_before;
+  };
   const Key keys[] = {{"backends", [&](const Place& at) { read_backends(at, dependency); }},
                       {"via_proxy", [&](const Place& at) { read_bool(at, dependency.via_proxy); }},
                       {"promise", [&](const Place& at) { read_duration(at, dependency.promise); }},
                       {"timeout", [&](const Place& at) { read_timeout(at, dependency.timeout); }},
-                      {"retry", [&](const Place& at) { read_retry(at, dependency.retry); }},
+                      {"retry", retry},
                       {"write", [&](const Place& at) { read_write(at, dependency.write); }},
                       {"errors", [&](const Place& at) { read_errors(at, dependency.errors); }},
                       {"health", [&](const Place& at) { read_health(at, dependency.health); }},
                       {"eject", [&](const Place& at) { read_eject(at, dependency.eject); }},
                       {"shed", [&](const Place& at) { read_shed(at, dependency.shed); }}};
   const Place at{table, path, faults};
-  const std::size_t faults_before = faults.count();
   read_table(at, "a dependency", keys);
-  if (const toml::node* write = table.get("write"); write != nullptr && faults.count() == faults_before) {
+  // unsafe_retry_without_key decides about a step.
+  if (const toml::node* write = table.get("write"); write != nullptr && retry_was_read) {
     const std::string write_path = path + ".write";
     reading::check_steps_have_a_key({*write, write_path, faults}, dependency.write, dependency.retry);
   }
@@ -75,6 +82,7 @@ std::optional<std::uint16_t> status_of(std::string_view text) {
   const auto name = std::ranges::find(kGrpcStatusNames, text);
   if (name != kGrpcStatusNames.end()) return static_cast<std::uint16_t>(name - kGrpcStatusNames.begin());
   std::uint16_t number = 0;
+  if (text.size() != 3) return std::nullopt;  // "0409" is no status.
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 100 || number > 599)
     return std::nullopt;
@@ -101,7 +109,7 @@ Result<Policy> parse_policy(std::string_view text, const std::string& path) {
   for (const auto& [key, node] : root) {
     const toml::table* dependencies = key == "dependency" ? node.as_table() : nullptr;
     if (dependencies == nullptr) {
-      faults.add(node, std::string(key.str()),
+      faults.add(node, toml_text::as_key(key.str()),
                  "is not known here: a policy has tables named [dependency.NAME]");
       continue;
     }
@@ -109,7 +117,7 @@ Result<Policy> parse_policy(std::string_view text, const std::string& path) {
       if (const toml::table* table = entry.as_table()) {
         policy.dependencies.push_back(read_dependency(name.str(), *table, faults));
       } else {
-        faults.add(entry, fmt::format("dependency.{}", name.str()),
+        faults.add(entry, fmt::format("dependency.{}", toml_text::as_key(name.str())),
                    "must be a table: write [dependency.NAME]");
       }
     }

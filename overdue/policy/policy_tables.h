@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "overdue/base/probability.h"
@@ -17,6 +18,23 @@ namespace overdue {
 
 // The tables of one dependency in the policy file. A member without a value was not written; `line` is where
 // the table begins, 1-based, and 0 where there is none.
+
+// Where the keys of a table stand, for warnings. Two are always equal: it is not what the policy says.
+class KeyLines {
+ public:
+  void add(std::string_view key, std::uint32_t line) { lines_.emplace_back(key, line); }
+  // Of the key, or `otherwise` where it was not read from a file.
+  std::uint32_t of(std::string_view key, std::uint32_t otherwise) const {
+    for (const auto& [name, line] : lines_) {
+      if (name == key) return line;
+    }
+    return otherwise;
+  }
+  bool operator==(const KeyLines&) const { return true; }
+
+ private:
+  std::vector<std::pair<std::string, std::uint32_t>> lines_;
+};
 
 struct TimeoutPolicy {
   std::optional<Probability> accept_false;  // The share of healthy calls we agree to cut off.
@@ -68,6 +86,7 @@ struct WritePolicy {
   std::optional<std::string> fence;   // "POST /operations/{key}/fence".
   std::optional<NotFound> not_found;
   std::uint32_t line = 0;
+  KeyLines key_lines;
 
   bool operator==(const WritePolicy&) const = default;
 };
@@ -79,6 +98,7 @@ struct ErrorsPolicy {
   std::vector<std::string> in_flight;
   std::vector<std::string> other_payload;
   std::uint32_t line = 0;
+  KeyLines key_lines;
 
   bool operator==(const ErrorsPolicy&) const = default;
 };

@@ -130,6 +130,7 @@ TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
       {"[\"409\"]", "[\"4xx\"]", "write an HTTP status"},
       {"[\"409\"]", "[\"99\"]", "write an HTTP status"},
       {"[\"409\"]", "[\"600\"]", "write an HTTP status"},
+      {"[\"409\"]", "[\"0409\"]", "has '0409': write an HTTP status"},
       {"[\"402\"]", "[\"202\"]",
        "p.toml:39: dependency.payments.errors.recorded_rejection lists 202, which is a success: leave it "
        "out, or "
@@ -147,6 +148,33 @@ TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
     EXPECT_THAT(policy.error().message, HasSubstr(std::string(fault.message))) << fault.with;
     EXPECT_EQ(policy.error().message.find('\n'), std::string::npos) << "one fault, one line: " << fault.with;
   }
+}
+
+// A fault of one key hides none of another's, and brings none for what it left unread.
+TEST(WholePolicy, TellsTheFaultsOfAllKeysAtOnce) {
+  const auto faults_of = [](const std::string& text) {
+    const auto policy = parse_policy(text, "p");
+    EXPECT_FALSE(policy.has_value());
+    return policy ? std::string() : policy.error().message;
+  };
+  std::string text = changed("POST /operations", "GET /operations");
+  text.replace(text.find("\"1h\""), 4, "\"24h\"");
+  text.replace(text.find("attempts = 3"), 12, "attempts = 0");
+  const std::string faults = faults_of(text);
+  EXPECT_THAT(faults, HasSubstr("retry.attempts = 0"));
+  EXPECT_THAT(faults, HasSubstr("must end before key_retention"));
+  EXPECT_THAT(faults, HasSubstr("a GET changes nothing"));
+  EXPECT_EQ(std::ranges::count(faults, '\n'), 2) << faults;
+  for (const auto& [what, with] :
+       {std::pair("POST /operations", "GET /operations"), std::pair("\"Idempotency-Key\"", "7"),
+        std::pair("GET /operations", "GO /o"), std::pair("\"proves_nothing\"", "\"guess\""),
+        std::pair("\"1h\"", "1"), std::pair("\"24h\"", "24")})
+    EXPECT_EQ(std::ranges::count(faults_of(changed(what, with)), '\n'), 0) << with;
+  std::string typo = changed("\"settle\"", "\"revoke\"");
+  typo.replace(typo.find("\"fence\""), 7, "\"fense\"");
+  EXPECT_EQ(std::ranges::count(faults_of(typo), '\n'), 0) << "revoke is not said to lack its fence as well";
+  EXPECT_THAT(faults_of("[dependency.a]\npromis = 1\n[dependency.a.write]\non_unknown = [\"retry\"]\n"),
+              HasSubstr("there is no key_header"));
 }
 
 TEST(WholePolicy, ARequestThatEndsJustBeforeItsKeyIsForgottenIsInTime) {

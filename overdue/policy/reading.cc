@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "overdue/base/quantity.h"
+#include "overdue/policy/toml_text.h"
 
 namespace overdue::reading {
 namespace {
@@ -35,7 +36,14 @@ std::string Faults::text() const {
 std::string shown(const toml::node& node) {
   std::ostringstream out;
   node.visit([&](const auto& value) { out << value; });
-  return out.str();
+  std::string text;
+  for (const char letter : out.str()) {  // One fault, one line.
+    if (letter == '\n')
+      text += "\\n";
+    else
+      text += letter;
+  }
+  return text;
 }
 
 bool is_word(const toml::node& node, std::string_view word) {
@@ -123,7 +131,7 @@ bool read_table(const Place& at, std::string_view what, std::span<const Key> key
     return false;
   }
   for (const auto& [name, node] : *table) {
-    const std::string full = at.key + "." + std::string(name.str());
+    const std::string full = at.key + "." + toml_text::as_key(name.str());
     const auto key = std::ranges::find(keys, name.str(), &Key::name);
     if (key != keys.end()) {
       key->read({node, full, at.faults});

@@ -9,7 +9,7 @@ namespace overdue::reading {
 void read_timeout(const Place& at, TimeoutPolicy& timeout);
 void read_retry(const Place& at, RetryPolicy& retry);
 void read_write(const Place& at, WritePolicy& write);
-// `at` is the write table, which read without a fault.
+// `at` is the write table; the retry table read without a fault.
 void check_steps_have_a_key(const Place& at, const WritePolicy& write, const RetryPolicy& retry);
 void read_errors(const Place& at, ErrorsPolicy& errors);
 void read_health(const Place& at, HealthPolicy& health);

@@ -23,6 +23,28 @@ bool offers(const WritePolicy& write, OnUnknown step) {
   return std::ranges::find(write.on_unknown, step) != write.on_unknown.end();
 }
 
+// A key that is there and was not read has a fault of its own: it is not missing.
+bool has_key(const Place& at, std::string_view key) {
+  const toml::table* table = at.node.as_table();
+  return table != nullptr && table->contains(key);
+}
+
+KeyLines lines_of_keys(const Place& at) {
+  KeyLines lines;
+  if (const toml::table* table = at.node.as_table()) {
+    for (const auto& [name, node] : *table) lines.add(name.str(), node.source().begin.line);
+  }
+  return lines;
+}
+
+bool read_every_offer(const Place& at, const WritePolicy& write) {
+  const toml::table* table = at.node.as_table();
+  const toml::node* node = table == nullptr ? nullptr : table->get("on_unknown");
+  if (node == nullptr) return true;
+  const toml::array* list = node->as_array();
+  return list != nullptr && list->size() == write.on_unknown.size();
+}
+
 // "GET /operations/{key}": a method and a path that says where the key goes. Which methods, is looked at
 // where it is known what it is for.
 void read_request_line(const Place& at, std::span<const std::string_view> methods,
@@ -58,35 +80,38 @@ void read_fence(const Place& at, std::optional<std::string>& into) {
 }
 
 void check_offers(const Place& at, const WritePolicy& write) {
-  if (offers(write, OnUnknown::query) && !write.status) {
+  if (offers(write, OnUnknown::query) && !has_key(at, "status")) {
     fault_of_key(at, "on_unknown",
                  "has \"query\", and there is no status: add it, as in status = \"GET /operations/{key}\"");
   }
-  if (offers(write, OnUnknown::fence) && !write.fence) {
+  if (offers(write, OnUnknown::fence) && !has_key(at, "fence")) {
     fault_of_key(
         at, "on_unknown",
         "has \"fence\", and there is no fence: add it, as in fence = \"POST /operations/{key}/fence\"");
   }
-  if (write.after_deadline == AfterDeadline::revoke && !offers(write, OnUnknown::fence)) {
+  if (write.after_deadline == AfterDeadline::revoke && !offers(write, OnUnknown::fence) &&
+      read_every_offer(at, write)) {
     fault_of_key(at, "after_deadline",
                  "= \"revoke\" fences the key, and on_unknown has no \"fence\": add it, with the fence");
   }
 }
 
 void check_status(const Place& at, const WritePolicy& write) {
-  if (write.not_found == NotFound::fenced && !write.status) {
+  if (write.not_found == NotFound::fenced && !has_key(at, "status")) {
     fault_of_key(at, "not_found",
                  "= \"fenced\" says that asking for the status closes the key, and there is no status: leave "
                  "not_found out. A fence of its own needs no such word, its answer is proof by itself");
   }
-  if (write.not_found == NotFound::after_limit && !write.status) {
+  if (write.not_found == NotFound::after_limit && !has_key(at, "status")) {
     fault_of_key(at, "not_found",
                  "= \"after_limit\" is about what the status says, and there is no status: add it, or leave "
                  "not_found out");
   }
   const bool writes =
       write.status && !write.status->starts_with("GET ") && !write.status->starts_with("HEAD ");
-  if (writes && write.not_found != NotFound::fenced) {
+  const bool may_close =
+      write.not_found == NotFound::fenced || (!write.not_found && has_key(at, "not_found"));
+  if (writes && !may_close) {
     fault_of_key(at, "status",
                  fmt::format("= \"{}\": a question changes nothing: write a method (GET, HEAD), or say "
                              "not_found = \"fenced\" where asking closes a key that has not been used",
@@ -255,16 +280,15 @@ void read_write(const Place& at, WritePolicy& write) {
       {"status", [&](const Place& key) { read_request_line(key, kAskingOrClosing, write.status); }},
       {"fence", [&](const Place& key) { read_fence(key, write.fence); }},
       {"not_found", [&](const Place& key) { read_enum(key, kNotFoundNames, write.not_found); }}};
-  // What a fault left unread would be missed a second time.
-  const std::size_t faults = at.faults.count();
-  if (!read_table(at, "a write table", keys) || at.faults.count() != faults) return;
+  if (!read_table(at, "a write table", keys)) return;
+  write.key_lines = lines_of_keys(at);
   check_offers(at, write);
   check_status(at, write);
   check_times(at, write);
 }
 
 void check_steps_have_a_key(const Place& at, const WritePolicy& write, const RetryPolicy& retry) {
-  if (write.key_header) return;
+  if (has_key(at, "key_header")) return;
   std::vector<std::string> without;
   std::string_view why;
   for (const OnUnknown step : write.on_unknown) {
@@ -294,9 +318,12 @@ void read_errors(const Place& at, ErrorsPolicy& errors) {
   errors.line = at.node.source().begin.line;
   std::vector<Listed> all;
   std::vector<Key> keys;
+  keys.reserve(kStatusLists.size());
   for (const StatusList& list : kStatusLists)
     keys.push_back({list.name, [&](const Place& key) { read_statuses(key, list, errors, all); }});
-  if (read_table(at, "an errors table", keys)) check_statuses(at, all);
+  if (!read_table(at, "an errors table", keys)) return;
+  errors.key_lines = lines_of_keys(at);
+  check_statuses(at, all);
 }
 
 }  // namespace overdue::reading
