@@ -97,6 +97,19 @@ TEST(Explain, ReadsTheSameObservationHoweverItIsSpelled) {
               {"ETIMEDOUT", "timeout"},
               {"Connection timed out", "timeout"},
               {"deadline exceeded", "timeout"},
+              {"i/o timeout", "timeout"},
+              {"dial tcp 10.0.0.1:80: i/o timeout", "connect timeout"},
+              {"dial tcp: connection refused", "connection refused"},
+              {"dial tcp 10.0.0.1:80: connect: connection refused", "connection refused"},
+              {"dial tcp [::1]:80: connect: no route to host, with key", "connection refused with key"},
+              {"connect ECONNREFUSED 127.0.0.1:80", "connection refused"},
+              {"[Errno 111] Connection refused", "connection refused"},
+              {"dial tcp: lookup pay: no such host", "dns failure"},
+              {"getaddrinfo ENOTFOUND pay", "dns failure"},
+              {"ENOTFOUND", "dns failure"},
+              {"EHOSTUNREACH", "reset after send"},
+              {"no route to host", "reset after send"},
+              {"TLS handshake timeout", "tls failure"},
               {"HTTP 503", "503"},
               {"HTTP/1.1 503 Service Unavailable", "503"},
               {"504 Gateway Timeout", "504"},
@@ -121,6 +134,9 @@ TEST(Explain, ASlipIsToldWhatWasMeant) {
               {"503 Service Unavailabel", "did you mean \"503\"?"},
               {"UNAVAILABEL", "did you mean \"UNAVAILABLE\"?"},
               {"status not fuond", "did you mean \"status not found\"?"},
+              {"not found", "did you mean \"status not found\"?"},
+              {"-409", "\"-409\" is no observation that can be explained: a status has three digits"},
+              {"upstream: connection refused", "is no observation"},
               {"0409", "a status has three digits, 100 to 599"},
               {"99", "a status has three digits"},
               {"600", "a status has three digits"},
@@ -132,6 +148,16 @@ TEST(Explain, ASlipIsToldWhatWasMeant) {
     ASSERT_FALSE(none.has_value()) << row.said;
     EXPECT_THAT(none.error().message, HasSubstr(std::string(row.message))) << row.said;
   }
+}
+
+TEST(Explain, ALongObservationIsNotToldWhole) {
+  // Two bytes a character, and a character across the 80th byte: not cut in two.
+  std::string text = "x";
+  for (int i = 0; i < 50'000; ++i) text += "\u00e9";
+  const auto none = explain(text, contract());
+  ASSERT_FALSE(none.has_value());
+  EXPECT_THAT(none.error().message, StartsWith("\"" + text.substr(0, 79) + "...\" is no observation"));
+  EXPECT_LT(none.error().message.size(), 2000U);
 }
 
 TEST(Explain, ExplainsEveryObservationItNames) {

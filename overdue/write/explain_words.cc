@@ -62,12 +62,17 @@ constexpr Alias kAliases[] = {{"econnrefused", "connection refused"},
                               {"no such host", "dns failure"},
                               {"could not resolve host", "dns failure"},
                               {"enotfound", "dns failure"},
+                              {"getaddrinfo failed", "dns failure"},
+                              {"temporary failure in name resolution", "dns failure"},
+                              {"name or service not known", "dns failure"},
                               {"nxdomain", "dns failure"},
                               {"tls error", "tls failure"},
                               {"tls handshake failed", "tls failure"},
                               {"tls handshake failure", "tls failure"},
                               {"ssl handshake failed", "tls failure"},
                               {"certificate verify failed", "tls failure"},
+                              {"tls handshake timeout", "tls failure"},
+                              {"net http tls handshake timeout", "tls failure"},
                               {"nothing sent", "nothing written"},
                               {"never sent", "nothing written"},
                               {"not sent", "nothing written"},
@@ -85,7 +90,12 @@ constexpr Alias kAliases[] = {{"econnrefused", "connection refused"},
                               {"econnaborted", "reset after send"},
                               {"socket hang up", "reset after send"},
                               {"empty reply from server", "reset after send"},
+                              {"ehostunreach", "reset after send"},  // Of an open connection too.
+                              {"no route to host", "reset after send"},
+                              {"enetunreach", "reset after send"},
+                              {"network unreachable", "reset after send"},
                               {"timed out", "timeout"},
+                              {"i o timeout", "timeout"},
                               {"request timed out", "timeout"},
                               {"read timeout", "timeout"},
                               {"read timed out", "timeout"},
@@ -105,6 +115,30 @@ constexpr Alias kAliases[] = {{"econnrefused", "connection refused"},
                               {"killed", kProcessDied},
                               {"status absent", "status not found"},
                               {"status absent limit passed", "status not found, limit passed"}};
+
+// What libraries print of a connection that they could not make, around the cause: "dial tcp 10.0.0.1:80:
+// connect: connection refused". Of the same cause without its beginning it is not known whose connection it
+// was.
+struct Connecting {
+  std::string_view beginning;
+  std::string_view cause;
+  std::string_view name;
+};
+constexpr Connecting kConnecting[] = {{"dial tcp", "connection refused", "connection refused"},
+                                      {"dial tcp", "no route to host", "connection refused"},
+                                      {"dial tcp", "network unreachable", "connection refused"},
+                                      {"dial tcp", "i o timeout", "connect timeout"},
+                                      {"dial tcp", "connection timed out", "connect timeout"},
+                                      {"dial tcp", "no such host", "dns failure"},
+                                      {"connect", "econnrefused", "connection refused"},
+                                      {"connect", "connection refused", "connection refused"},
+                                      {"connect", "ehostunreach", "connection refused"},
+                                      {"connect", "no route to host", "connection refused"},
+                                      {"connect", "enetunreach", "connection refused"},
+                                      {"connect", "etimedout", "connect timeout"},
+                                      {"errno 111", "connection refused", "connection refused"},
+                                      {"getaddrinfo", "enotfound", "dns failure"},
+                                      {"getaddrinfo", "eai again", "dns failure"}};
 
 struct Reason {
   std::uint16_t status;
@@ -178,6 +212,36 @@ std::optional<bool> take_key(Words& words) {
 
 bool all_digits(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Where it is one of kConnecting. An address may stand between "dial tcp" and the cause, or after the cause.
+std::optional<std::string_view> connecting(const std::string& said) {
+  for (const Connecting& one : kConnecting) {
+    if (!said.starts_with(std::string(one.beginning) + " ")) continue;
+    const std::string_view rest =
+        std::string_view(said).substr(one.beginning.size());  // Begins with a space.
+    const std::string cause = " " + std::string(one.cause);
+    const bool at_end = one.beginning == "dial tcp" && rest.ends_with(cause);
+    if (at_end || rest == cause || rest.starts_with(cause + " ")) return one.name;
+  }
+  return std::nullopt;
+}
+
+// "-409" is an option that does not exist, or a slip; no status.
+bool is_negative(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  return begin != std::string_view::npos && text[begin] == '-' && begin + 1 < text.size() &&
+         all_digits(text.substr(begin + 1, 1));
+}
+
+// What was said, for a message: 80 characters of it.
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kShown = 80;
+  if (text.size() <= kShown) return std::string(text);
+  std::size_t end = kShown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // Not within a character.
+  return std::string(text.substr(0, end)) + "...";
 }
 
 // "503", "HTTP/1.1 503", "status 404", "504 Gateway Timeout".
@@ -256,6 +320,7 @@ std::string meant(const Words& words) {
   std::string best;
   std::size_t least = std::max<std::size_t>(1, said.size() / 4) + 1;
   const auto try_name = [&](std::string_view known, std::string_view name) {
+    if (said.size() > known.size() + least) return;
     const std::size_t far = distance(said, known);
     if (far >= least) return;
     least = far;
@@ -272,6 +337,7 @@ std::string meant(const Words& words) {
     }
     return best;
   }
+  if (said == "not found") return "status not found";  // "enotfound" is nearer.
   for (const SeenEnding& one : kEndings) try_name(normal(one.name), one.name);
   for (const SeenRecord& one : kRecords) try_name(normal(one.name), one.name);
   for (const Alias& one : kAliases) try_name(one.said, one.name);
@@ -281,9 +347,9 @@ std::string meant(const Words& words) {
 }
 
 std::unexpected<Error> not_understood(std::string_view observation, const Words& words) {
-  const std::string what = words.empty()
-                               ? std::string("no observation was given")
-                               : fmt::format("\"{}\" is no observation that can be explained", observation);
+  const std::string what =
+      words.empty() ? std::string("no observation was given")
+                    : fmt::format("\"{}\" is no observation that can be explained", shortened(observation));
   if (const std::string name = meant(words); !name.empty())
     return fail(ErrorCode::invalid_argument, fmt::format("{}; did you mean \"{}\"?", what, name));
   if (!words.empty() && all_digits(words.front())) {
@@ -304,13 +370,17 @@ Result<Understood> understand(std::string_view observation) {
     understood.what = SeenStatus{.status = *status, .grpc = true};
     return understood;
   }
-  if (const auto status = http_status(words)) {
+  const auto status = http_status(words);
+  if (status && is_negative(observation)) return not_understood(observation, said);
+  if (status) {
     understood.what = SeenStatus{.status = *status, .grpc = false};
     return understood;
   }
   std::string name = joined(words);
   if (const auto alias = std::ranges::find(kAliases, name, &Alias::said); alias != std::end(kAliases))
     name = normal(alias->name);
+  else if (const auto attempt = connecting(name))
+    name = normal(*attempt);
   for (const SeenEnding& one : kEndings) {
     if (normal(one.name) != name) continue;
     understood.what = &one;
