@@ -137,6 +137,8 @@ TEST(Explain, ASlipIsToldWhatWasMeant) {
               {"not found", "did you mean \"status not found\"?"},
               {"-409", "\"-409\" is no observation that can be explained: a status has three digits"},
               {"upstream: connection refused", "is no observation"},
+              {"dial tcp 10.0.0.1:80: connection refused, then read tcp: i/o timeout", "is no observation"},
+              {"connect: connection refused while connecting to upstream", "is no observation"},
               {"0409", "a status has three digits, 100 to 599"},
               {"99", "a status has three digits"},
               {"600", "a status has three digits"},

@@ -214,15 +214,25 @@ bool all_digits(std::string_view word) {
   return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Where it is one of kConnecting. An address may stand between "dial tcp" and the cause, or after the cause.
-std::optional<std::string_view> connecting(const std::string& said) {
+// Words that tell of more than a connection that was not made: then nothing is known.
+constexpr std::string_view kMore[] = {"after", "proxy", "read",     "send",  "sent",
+                                      "tcp",   "then",  "upstream", "write", "wrote"};
+
+// Where it is one of kConnecting. An address may stand between "dial tcp" and the cause, or after another's
+// cause.
+std::optional<std::string_view> connecting(std::string_view said) {
+  const auto tells_more = [](std::string_view text) {
+    return std::ranges::any_of(words_of(text), [](const std::string& word) {
+      return std::ranges::find(kMore, word) != std::end(kMore);
+    });
+  };
   for (const Connecting& one : kConnecting) {
     if (!said.starts_with(std::string(one.beginning) + " ")) continue;
-    const std::string_view rest =
-        std::string_view(said).substr(one.beginning.size());  // Begins with a space.
+    const std::string_view rest = said.substr(one.beginning.size());  // Begins with a space.
+    if (tells_more(rest)) return std::nullopt;
     const std::string cause = " " + std::string(one.cause);
-    const bool at_end = one.beginning == "dial tcp" && rest.ends_with(cause);
-    if (at_end || rest == cause || rest.starts_with(cause + " ")) return one.name;
+    const bool dials = one.beginning == "dial tcp";
+    if (dials ? rest.ends_with(cause) : rest == cause || rest.starts_with(cause + " ")) return one.name;
   }
   return std::nullopt;
 }
