@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "overdue/base/edit_distance.h"
+
 namespace overdue {
 namespace {
 
@@ -92,22 +94,6 @@ std::string inline_text(const TomlValue& value) {
       return value.text;
   }
   return out;
-}
-
-// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
-std::size_t distance(std::string_view left, std::string_view right) {
-  std::vector<std::vector<std::size_t>> steps(left.size() + 1, std::vector<std::size_t>(right.size() + 1));
-  for (std::size_t i = 0; i <= left.size(); ++i) steps[i][0] = i;
-  for (std::size_t j = 0; j <= right.size(); ++j) steps[0][j] = j;
-  for (std::size_t i = 1; i <= left.size(); ++i) {
-    for (std::size_t j = 1; j <= right.size(); ++j) {
-      const std::size_t replaced = steps[i - 1][j - 1] + (left[i - 1] == right[j - 1] ? 0 : 1);
-      steps[i][j] = std::min({steps[i - 1][j] + 1, steps[i][j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
-        steps[i][j] = std::min(steps[i][j], steps[i - 2][j - 2] + 1);
-    }
-  }
-  return steps[left.size()][right.size()];
 }
 
 }  // namespace
@@ -199,7 +185,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::size_t best_distance = std::max<std::size_t>(name.size() / 3, 1) + 1;  // At most a third is wrong.
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kNameMax) continue;
-    const std::size_t steps = distance(name, candidate);
+    const std::size_t steps = edit_distance(name, candidate);
     if (steps < best_distance) {
       best = candidate;
       best_distance = steps;

@@ -144,6 +144,7 @@ TEST(Explain, ASlipIsToldWhatWasMeant) {
               {"600", "a status has three digits"},
               {"", "no observation was given; say one of \"connection refused\""},
               {"fenced without key", "is no observation"},
+              {"tls error", "is no observation"},  // It may come long after the handshake.
               {"a bad feeling", "say one of \"connection refused\""}};
   for (const auto& row : rows) {
     const auto none = explain(row.said, contract());

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 
+#include "overdue/base/edit_distance.h"
 #include "overdue/base/effect.h"
 #include "overdue/base/grpc_status.h"
 
@@ -66,7 +67,6 @@ constexpr Alias kAliases[] = {{"econnrefused", "connection refused"},
                               {"temporary failure in name resolution", "dns failure"},
                               {"name or service not known", "dns failure"},
                               {"nxdomain", "dns failure"},
-                              {"tls error", "tls failure"},
                               {"tls handshake failed", "tls failure"},
                               {"tls handshake failure", "tls failure"},
                               {"ssl handshake failed", "tls failure"},
@@ -300,30 +300,6 @@ std::optional<std::uint16_t> grpc_status(std::string_view text) {
   return end_word() ? found : std::nullopt;
 }
 
-// Letters to change, leave out, put in, or change places with the next.
-std::size_t distance(std::string_view left, std::string_view right) {
-  const std::size_t width = right.size() + 1;
-  std::vector<std::size_t> table((left.size() + 1) * width);
-  const auto at = [&](std::size_t row, std::size_t column) -> std::size_t& {
-    return table[row * width + column];
-  };
-  for (std::size_t row = 0; row <= left.size(); ++row) {
-    for (std::size_t column = 0; column <= right.size(); ++column) {
-      if (row == 0 || column == 0) {
-        at(row, column) = row + column;
-        continue;
-      }
-      const std::size_t other = left[row - 1] == right[column - 1] ? 0 : 1;
-      std::size_t least =
-          std::min({at(row - 1, column) + 1, at(row, column - 1) + 1, at(row - 1, column - 1) + other});
-      if (row > 1 && column > 1 && left[row - 1] == right[column - 2] && left[row - 2] == right[column - 1])
-        least = std::min(least, at(row - 2, column - 2) + 1);
-      at(row, column) = least;
-    }
-  }
-  return table.back();
-}
-
 // What may have been meant, as it should be written; empty where nothing is like it.
 std::string meant(const Words& words) {
   const std::string said = joined(words);
@@ -331,7 +307,7 @@ std::string meant(const Words& words) {
   std::size_t least = std::max<std::size_t>(1, said.size() / 4) + 1;
   const auto try_name = [&](std::string_view known, std::string_view name) {
     if (said.size() > known.size() + least) return;
-    const std::size_t far = distance(said, known);
+    const std::size_t far = edit_distance(said, known);
     if (far >= least) return;
     least = far;
     best = name;
