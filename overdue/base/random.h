@@ -15,7 +15,11 @@ class Random {
  public:
   explicit constexpr Random(std::uint64_t seed, std::uint64_t entity = 0) {
     std::uint64_t state = seed ^ (mixed(entity + 1) * 0x9e3779b97f4a7c15U);
-    for (std::uint64_t& word : words_) word = mixed(state += 0x9e3779b97f4a7c15U);
+    // Word by word and no loop: who draws once pays for the words of that one draw.
+    words_[0] = mixed(state += 0x9e3779b97f4a7c15U);
+    words_[1] = mixed(state += 0x9e3779b97f4a7c15U);
+    words_[2] = mixed(state += 0x9e3779b97f4a7c15U);
+    words_[3] = mixed(state += 0x9e3779b97f4a7c15U);
   }
 
   constexpr std::uint64_t next() {

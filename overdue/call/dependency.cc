@@ -17,20 +17,6 @@ Dependency::Dependency(const CallPolicy& policy, Instant now)
 // At least 1 ns, for windows as short as that.
 Duration Dependency::half_window() const { return std::max(policy_->window / 2, Duration(1)); }
 
-void Dependency::on_first_attempt(Instant now) {
-  ++counts_.calls;
-  if (retry_budget_) retry_budget_->on_first_attempt(now);
-}
-
-bool Dependency::try_spend_retry(Instant now) {
-  if (retry_budget_ && !retry_budget_->try_spend_retry(now)) {
-    ++counts_.retries_denied;
-    return false;
-  }
-  ++counts_.retries;
-  return true;
-}
-
 void Dependency::on_answer(Instant now, const AnswerSeen& answer) {
   if (answer.late)
     ++counts_.late_answers;
@@ -40,10 +26,6 @@ void Dependency::on_answer(Instant now, const AnswerSeen& answer) {
   if (answer.ending != Ending::replied) return;
   if (now >= half_window_ends_) turn_window(now);
   current_.add(answer.elapsed);
-}
-
-void Dependency::on_ended_without_answer(Ending ending) {
-  ++counts_.endings[static_cast<std::size_t>(ending)];
 }
 
 void Dependency::turn_window(Instant now) {

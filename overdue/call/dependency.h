@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -48,14 +49,21 @@ class Dependency {
   std::optional<Duration> request_timeout() const { return request_timeout_; }
   void set_request_timeout(std::optional<Duration> timeout) { request_timeout_ = timeout; }
 
-  void on_first_attempt(Instant now);
+  void on_first_attempt(Instant now) {
+    ++counts_.calls;
+    if (retry_budget_) retry_budget_->on_first_attempt(now);
+  }
   // Spends one retry of the budget and returns true, or counts it as denied.
-  [[nodiscard]] bool try_spend_retry(Instant now);
+  [[nodiscard]] bool try_spend_retry(Instant now) {
+    const bool granted = !retry_budget_ || retry_budget_->try_spend_retry(now);
+    ++(granted ? counts_.retries : counts_.retries_denied);
+    return granted;
+  }
 
   // An answer of an attempt. A late one, of an attempt given up before, counts as such and not among the
   // endings, for its attempt has had one.
   void on_answer(Instant now, const AnswerSeen& answer);
-  void on_ended_without_answer(Ending ending);
+  void on_ended_without_answer(Ending ending) { ++counts_.endings[static_cast<std::size_t>(ending)]; }
 
   // What the next hop may be told it has, of an attempt that must be answered by `answer_by`: what remains
   // less the margin for the way. None: there is no time left, so do not call.

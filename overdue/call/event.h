@@ -132,8 +132,10 @@ class ActionList {
   OneAction& add() {
     OVERDUE_CHECK(size_ < kCapacity);
     auto* action = ::new (&places_[size_ * sizeof(Action)]) Action(std::in_place_type<OneAction>);
+    OneAction& added =
+        *std::get_if<OneAction>(action);  // Before the size is written: then it is no question.
     ++size_;
-    return *std::get_if<OneAction>(action);
+    return added;
   }
   template <typename OneAction>
   void push(const OneAction& action) {

@@ -26,6 +26,9 @@ void set(std::optional<Instant>& to, Instant limit) {
     to.emplace(limit);
 }
 
+// What is asked for is waited at least; where nothing is, any wait will do.
+Duration delay_min(const std::optional<Duration>& retry_after) { return retry_after.value_or(Duration(0)); }
+
 bool is_answer(Ending ending) { return ending == Ending::replied || ending == Ending::rejected; }
 
 Ending ending_of(StatusMeaning meaning) {
@@ -91,14 +94,6 @@ ActionList Operation::handle(Instant now, const WakeupReached& /*event*/) {
   ActionList actions;
   advance(now, actions);
   return actions;
-}
-
-void Operation::connected_at_once() {
-  OVERDUE_CHECK(state_ == State::waiting);
-  AttemptState& attempt = states_[attempts_ - 1];
-  attempt.connected = true;
-  attempt.sent = true;
-  wakeup_ = answer_by_;
 }
 
 std::optional<Instant> Operation::deadline() const {
@@ -171,14 +166,15 @@ void Operation::on_answer(Instant now, const AttemptEnded& event, ActionList& ac
                    .meaning = meaning,
                    .nothing_sent = event.nothing_written,
                    .do_not_retry = event.do_not_retry,
-                   .retry_after = event.retry_after},
+                   .delay_min = delay_min(event.retry_after)},
                   actions);
   } else if (state_ == State::backing_off && no_more_sends_) {
     stop(Stop::not_retried, actions);
   } else if (state_ == State::listening && !listens()) {
     // What stood in the way of another attempt may be gone: this one is now known to have done nothing.
     if (stop_ == Stop::not_safe_to_retry && !event.do_not_retry)
-      retry_or_stop(now, {.ending = ending, .meaning = meaning, .retry_after = event.retry_after}, actions);
+      retry_or_stop(now, {.ending = ending, .meaning = meaning, .delay_min = delay_min(event.retry_after)},
+                    actions);
     else
       finish_by_what_is_known(stop_, actions);
   }
@@ -201,7 +197,7 @@ void Operation::on_broken(Instant now, const AttemptEnded& event, ActionList& ac
                 {.ending = event.ending,
                  .nothing_sent = nothing_written,
                  .do_not_retry = event.do_not_retry,
-                 .retry_after = event.retry_after},
+                 .delay_min = delay_min(event.retry_after)},
                 actions);
 }
 
@@ -237,19 +233,21 @@ void Operation::start_attempt(Instant now, ActionList& actions) {
 
 // Requires: an attempt is running; it is the last one started.
 void Operation::give_up_attempt(Ending why, ActionList& actions) {
-  AttemptState& attempt = states_[attempts_ - 1];
-  const AttemptNumber number{attempts_};
+  AttemptState attempt = states_[attempts_ - 1];
   attempt.ended = true;
   attempt.given_up = true;
   attempt.effect = evidence_of_attempt(why, StatusMeaning::error, !attempt.sent).effect;
-  const Probability watch = dependency_->policy()->watch;
-  attempt.watched = attempt.sent && watch.parts() > 0 &&
-                    (watch.parts() == Probability::kScale ||
-                     Random(seed_, kWatchStreams + attempts_).uniform() < watch.value());
+  attempt.watched = attempt.sent && watches_attempt();
+  states_[attempts_ - 1] = attempt;
   dependency_->on_ended_without_answer(why);
-  AbandonAttempt& abandon = actions.add<AbandonAttempt>();
-  abandon.attempt = number;
-  abandon.watch = attempt.watched;
+  actions.push(AbandonAttempt{.attempt = AttemptNumber{attempts_}, .watch = attempt.watched});
+}
+
+// Whether the last attempt started is listened to after it was given up.
+bool Operation::watches_attempt() const {
+  const Probability watch = dependency_->policy()->watch;
+  return watch.parts() > 0 && (watch.parts() == Probability::kScale ||
+                               Random(seed_, kWatchStreams + attempts_).uniform() < watch.value());
 }
 
 void Operation::retry_or_stop(Instant now, const Failure& failure, ActionList& actions) {
@@ -265,7 +263,7 @@ void Operation::retry_or_stop(Instant now, const Failure& failure, ActionList& a
   Random random(seed_, attempts_);
   Duration delay = backoff.delay_before(attempts_, attempts_ == 1 ? backoff.base : delay_before_, random);
   delay_before_ = delay;
-  if (failure.retry_after) delay = std::max(delay, *failure.retry_after);
+  delay = std::max(delay, failure.delay_min);
   const Instant retry_at = saturating_add(now, delay);
   if (retry_at >= deadline_) return stop(Stop::no_time_to_retry, actions);
   if (!dependency_->try_spend_retry(now)) return stop(Stop::budget_spent, actions);

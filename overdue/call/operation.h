@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "overdue/base/check.h"
 #include "overdue/base/effect.h"
 #include "overdue/base/time.h"
 #include "overdue/call/dependency.h"
@@ -51,7 +52,13 @@ class Operation {
   [[nodiscard]] ActionList handle(Instant now, const WakeupReached& event);
   // In place of handle(AttemptConnected) for a world in which connections are always there: it would ask for
   // nothing. Requires: the last answer started an attempt, and it is still the same moment.
-  void connected_at_once();
+  void connected_at_once() {
+    OVERDUE_CHECK(state_ == State::waiting);
+    AttemptState& attempt = states_[attempts_ - 1];
+    attempt.connected = true;
+    attempt.sent = true;
+    wakeup_ = answer_by_;
+  }
 
   // When to deliver WakeupReached; nullopt if only an outside event can matter. Each answer replaces the one
   // before: ask again after every handle().
@@ -83,7 +90,7 @@ class Operation {
     StatusMeaning meaning = StatusMeaning::error;
     bool nothing_sent = false;
     bool do_not_retry = false;
-    std::optional<Duration> retry_after;
+    Duration delay_min{};  // As the server asks.
   };
 
   // What the clock alone decides, before the event is looked at.
@@ -99,6 +106,7 @@ class Operation {
 
   void start_attempt(Instant now, ActionList& actions);
   void give_up_attempt(Ending why, ActionList& actions);
+  bool watches_attempt() const;
   void retry_or_stop(Instant now, const Failure& failure, ActionList& actions);
   void stop(Stop why, ActionList& actions);
   void finish(Verdict verdict, Proof proof, Stop why, ActionList& actions);

@@ -29,6 +29,7 @@ class EventQueue {
  public:
   using Ticket = std::uint64_t;                   // Sequence over slot; never 0.
   __extension__ using Entry = unsigned __int128;  // Time over ticket.
+  static constexpr Entry kNone = ~Entry{0};       // After every entry there is.
   static constexpr unsigned kSlotBits = 28;
   static constexpr std::uint32_t kSlotMax = (std::uint32_t{1} << kSlotBits) - 1;
 
@@ -53,7 +54,13 @@ class EventQueue {
   // For an engine that has looked already.
   Ticket push_valid(Instant at, std::uint32_t slot) {
     const Ticket ticket = take_ticket(slot);
-    const Entry entry = entry_of(at, ticket);
+    put(entry_of(at, ticket));
+    return ticket;
+  }
+
+  // For who keeps some entries elsewhere: a place in the order, the entry that belongs to it, and back; and
+  // an entry that is to be kept here after all.
+  void put(Entry entry) {
     if (open_) {
       open_ = false;
       sift_down(kRoot, entry);
@@ -61,10 +68,7 @@ class EventQueue {
       if (end_ == capacity_) grow();
       sift_up(end_++, entry);
     }
-    return ticket;
   }
-
-  // For who keeps some entries elsewhere: a place in the order, the entry that belongs to it, and back.
   Ticket take_ticket(std::uint32_t slot) {
     OVERDUE_CHECK(sequence_ < kSequenceMax);
     return (++sequence_ << kSlotBits) | slot;
@@ -119,7 +123,6 @@ class EventQueue {
   };
   // Places are counted so that the four children of place p, 4p - 8 to 4p - 5, begin a line.
   static constexpr std::size_t kRoot = 3;
-  static constexpr Entry kNone = ~Entry{0};
   static constexpr std::uint64_t kSequenceMax = (std::uint64_t{1} << (64 - kSlotBits)) - 1;
 
   static Instant time_of(Entry entry) {

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "overdue/simulated/calendar.h"
 #include "overdue/simulated/event_queue.h"
 
 namespace overdue {
 
-// TimerQueue is an EventQueue with a lane beside its heap for what is scheduled in the order in which it will
-// happen: limits of one length come due as they were set. There a push and a pop are one store and one load,
-// and the heap has only the rest to sort. What comes out, and when, is the same with and without a lane.
+// TimerQueue is an EventQueue with two helpers beside its heap: a calendar for what comes soon, and a lane
+// for what is scheduled in the order in which it will happen: limits of one length come due as they were set.
+// There a push and a pop are a few instructions, and the heap has only the rest to sort. What comes out, and
+// when, is the same with and without them.
 //
-// Memory: as many places as were in use at once. Threads: none. Replay: as EventQueue.
+// Memory: as many places as were in use at once, and the calendar's. Threads: none. Replay: as EventQueue.
 class TimerQueue {
  public:
   using Event = EventQueue::Event;
@@ -22,44 +24,79 @@ class TimerQueue {
   TimerQueue() : lane_(kLeast) {}
 
   // Requires of both: as EventQueue::push_valid().
-  Ticket push(Instant at, std::uint32_t slot) { return heap_.push_valid(at, slot); }
+  Ticket push(Instant at, std::uint32_t slot) {
+    const Ticket ticket = heap_.take_ticket(slot);
+    const EventQueue::Entry entry = EventQueue::entry_of(at, ticket);
+    if (!calendar_.put(entry)) [[unlikely]]
+      put_in_heap(entry);
+    return ticket;
+  }
   // In the lane, where it is not before the last one there.
   Ticket push_limit(Instant at, std::uint32_t slot) {
-    if (at < last_in_lane_) return heap_.push_valid(at, slot);
+    if (at < last_in_lane_) return push(at, slot);
     last_in_lane_ = at;
     const Ticket ticket = heap_.take_ticket(slot);
-    if (tail_ - head_ == lane_.size()) [[unlikely]]
+    const EventQueue::Entry entry = EventQueue::entry_of(at, ticket);
+    if (head_ == tail_) first_in_lane_ = entry;
+    if (tail_ - head_ > mask_) [[unlikely]]
       widen();
-    lane_[tail_++ & (lane_.size() - 1)] = EventQueue::entry_of(at, ticket);
+    lane_[tail_++ & mask_] = entry;
     return ticket;
   }
 
   // Takes the first into `event` where it is at `end` or before it.
   bool pop_until(Instant end, Event& event) {
-    EventQueue::Entry bound = EventQueue::entry_of(end, ~Ticket{0});
-    const bool in_lane = head_ < tail_ && lane_[head_ & (lane_.size() - 1)] < bound;
-    if (in_lane) bound = lane_[head_ & (lane_.size() - 1)];
-    if (heap_.pop_before(bound, event)) return true;
-    if (!in_lane) return false;
-    ++head_;
-    event = EventQueue::event_of(bound);
+    const EventQueue::Entry soon = std::min(calendar_.first(), first_in_lane_);
+    const EventQueue::Entry bound = std::min(soon, EventQueue::entry_of(end, ~Ticket{0}));
+    if (!heap_.pop_before(bound, event)) {
+      if (bound != soon) return false;
+      event = EventQueue::event_of(soon);
+      if (soon == first_in_lane_) {
+        ++head_;
+        first_in_lane_ = head_ == tail_ ? EventQueue::kNone : lane_[head_ & mask_];
+      } else {
+        calendar_.take_first();
+      }
+    }
+    calendar_.turn_to(event.at);
     return true;
   }
 
  private:
   static constexpr std::size_t kLeast = 64;
+  static constexpr std::uint32_t kRefusedMax = 1024;
 
   [[gnu::noinline, gnu::cold]] void widen() {
     std::vector<EventQueue::Entry> wider(2 * lane_.size());
-    for (std::size_t i = head_; i < tail_; ++i) wider[i & (wider.size() - 1)] = lane_[i & (lane_.size() - 1)];
+    for (std::size_t i = head_; i < tail_; ++i) wider[i & (wider.size() - 1)] = lane_[i & mask_];
     lane_.swap(wider);
+    mask_ = lane_.size() - 1;
+  }
+
+  // Where that is more than a quarter of all, with pages of another length from now on.
+  [[gnu::noinline]] void put_in_heap(EventQueue::Entry entry) {
+    heap_.put(entry);
+    if (++refused_ < kRefusedMax) return;
+    refused_ = 0;
+    const std::uint64_t pushes = static_cast<Ticket>(entry) >> EventQueue::kSlotBits;
+    const bool often = pushes - looked_at_ < 4 * kRefusedMax;
+    looked_at_ = pushes;
+    const unsigned bits = calendar_.better_bits();
+    if (!often || bits == calendar_.bits()) return;
+    for (; calendar_.first() != EventQueue::kNone; calendar_.take_first()) heap_.put(calendar_.first());
+    calendar_.set_bits(bits);
   }
 
   EventQueue heap_;
+  Calendar calendar_;
+  EventQueue::Entry first_in_lane_ = EventQueue::kNone;
   std::vector<EventQueue::Entry> lane_;  // A ring; its size is a power of two.
+  std::size_t mask_ = kLeast - 1;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
   Instant last_in_lane_{};
+  std::uint32_t refused_ = 0;    // By the calendar, and
+  std::uint64_t looked_at_ = 0;  // pushes when they were last looked at.
 };
 
 }  // namespace overdue

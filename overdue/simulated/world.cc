@@ -25,31 +25,13 @@ void WorldState::turn_second() {
   }
 }
 
-RunResult World::run() {
-  constexpr std::uint64_t kLookEvery = 4096;
-  EventQueue::Event event{};
-  // Faults, pauses and probes go on for ever; the run is over when nobody is left to notice.
-  while ((open_sources_ > 0 || calls_.used() > 0) && queue_.pop_until(end_, event)) {
-    now_ = event.at;
-    if (now_ >= second_ends_) [[unlikely]]
-      turn_second();
-    handle(event);
-    if (!at_once_.empty()) hear_at_once();
-    if (++events_ % kLookEvery == 0 && options_.stop != nullptr && options_.stop->load()) {
-      interrupted_ = true;
-      break;
-    }
-  }
-  return result();
-}
-
 // Answers of servers that take no time over ways that take none; hearing one may bring about the next.
-void World::hear_at_once() {
+inline void World::hear_at_once() {
   for (std::size_t i = 0; i < at_once_.size(); ++i) on_reply(at_once_[i]);
   at_once_.clear();
 }
 
-void World::handle(const EventQueue::Event& event) {
+[[gnu::always_inline]] inline void World::handle(const EventQueue::Event& event) {
   const std::uint32_t slot = event.slot();
   // Every event, the order and the numbers of what it is about: one multiplication a word (as in FNV-1a, by
   // words; the shift brings the high bits down).
@@ -90,6 +72,24 @@ void World::handle(const EventQueue::Event& event) {
     case Kind::write:
       return on_later(index);
   }
+}
+
+RunResult World::run() {
+  constexpr std::uint64_t kLookEvery = 4096;
+  EventQueue::Event event{};
+  // Faults, pauses and probes go on for ever; the run is over when nobody is left to notice.
+  while ((open_sources_ > 0 || calls_.used() > 0) && queue_.pop_until(end_, event)) {
+    now_ = event.at;
+    if (now_ >= second_ends_) [[unlikely]]
+      turn_second();
+    handle(event);
+    if (!at_once_.empty()) hear_at_once();
+    if (++events_ % kLookEvery == 0 && options_.stop != nullptr && options_.stop->load()) {
+      interrupted_ = true;
+      break;
+    }
+  }
+  return result();
 }
 
 }  // namespace overdue::world

@@ -54,25 +54,26 @@ class World : private WorldState {
   std::uint32_t take_call(const NewCall& made);
   void start_call(const NewCall& made);
   template <typename OneEvent>
-  void tell(std::uint32_t index, const OneEvent& event);
-  bool perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left);
-  void set_timer(std::uint32_t index, Call& call, bool is_limit = false);
-  void settle(std::uint32_t call);
+  void tell(std::uint32_t index, Call& call, const OneEvent& event);
+  void perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left);
+  void settle(std::uint32_t index, Call& call);
   void on_wakeup(std::uint32_t index, EventQueue::Ticket ticket);
-  bool begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
-                     const Question* asks = nullptr);
+  AttemptSlot* begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
+                             const Question* asks = nullptr);
   void give_up(Call& call, const AbandonAttempt& action, bool caller_left);
   void end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection);
   void on_reply(std::uint32_t index);
-  void release_call(std::uint32_t index) {
-    if (--calls_[index].references == 0) end_call(index);
+  void release_call(std::uint32_t index) { release_call(index, calls_[index]); }
+  void release_call(std::uint32_t index, Call& call) {
+    if (--call.references == 0) end_call(index, call);
   }
-  void end_call(std::uint32_t index);
-  void drop_call(std::uint32_t index);
-  void release_attempt(std::uint32_t index) {
-    if (--attempts_[index].references == 0) forget_attempt(index);
+  void end_call(std::uint32_t index, Call& call);
+  void drop_call(std::uint32_t index, Call& call);
+  void release_attempt(std::uint32_t index) { release_attempt(index, attempts_[index]); }
+  void release_attempt(std::uint32_t index, AttemptSlot& attempt) {
+    if (--attempt.references == 0) forget_attempt(index, attempt);
   }
-  void forget_attempt(std::uint32_t index);
+  void forget_attempt(std::uint32_t index, AttemptSlot& attempt);
 
   // world_connections.cc
   bool acquire_connection(std::uint32_t index, AttemptSlot& attempt);
@@ -84,14 +85,14 @@ class World : private WorldState {
   void forget_connections(std::uint32_t replica);
 
   // world_network.cc
-  void send_request(std::uint32_t index);
+  void send_request(std::uint32_t index, AttemptSlot& attempt);
   void send_copy(std::uint32_t index, Instant arrives);
   void on_request(std::uint32_t index);
   void answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once);
   void send_cancellation(std::uint32_t index);
 
   // world_server.cc
-  void arrive(std::uint32_t index);
+  void arrive(std::uint32_t index, AttemptSlot& attempt);
   void take_next(std::uint32_t replica);
   bool begin_work(std::uint32_t index, AttemptSlot& attempt);
   void step_after(std::uint32_t index, AttemptSlot& attempt, Duration length, Phase phase);

@@ -59,79 +59,63 @@ void World::start_call(const NewCall& made) {
   call.has_operation = true;
   if (traced_) [[unlikely]]
     trace_call(call, "begins");
-  tell(index, CallStarted{made.deadline});
-  release_call(index);
+  tell(index, call, CallStarted{made.deadline});
+  release_call(index, call);
 }
 
-// Tells the operation, does what it asks for, and sets the timer. The call stays in use meanwhile.
 template <typename OneEvent>
-void World::tell(std::uint32_t index, const OneEvent& event) {
-  Call& call = calls_[index];
+void World::tell(std::uint32_t index, Call& call, const OneEvent& event) {
   if (!call.has_operation) [[unlikely]]
     return tell_write(index, Event(event));
-  ++call.references;
-  const bool begun =
-      perform(index, call, call.operation.handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
-  set_timer(index, call, begun);
-  release_call(index);
+  perform(index, call, call.operation.handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
 }
-template void World::tell(std::uint32_t, const AttemptConnected&);
-template void World::tell(std::uint32_t, const AttemptEnded&);
-template void World::tell(std::uint32_t, const CallerLeft&);
+template void World::tell(std::uint32_t, Call&, const AttemptConnected&);
+template void World::tell(std::uint32_t, Call&, const AttemptEnded&);
+template void World::tell(std::uint32_t, Call&, const CallerLeft&);
 
-// True where an attempt was begun.
-bool World::perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left) {
+// Does what the operation asks for, and sets the timer. The call stays in use meanwhile.
+void World::perform(std::uint32_t index, Call& call, const ActionList& actions, bool caller_left) {
+  ++call.references;
   const StartAttempt* start = nullptr;
   for (const Action& action : actions) {
-    if (const auto* abandoned = std::get_if<AbandonAttempt>(&action)) {
+    if (const auto* begun = std::get_if<StartAttempt>(&action)) {
+      start = begun;
+    } else if (const auto* abandoned = std::get_if<AbandonAttempt>(&action)) {
       // Begun and abandoned in one breath: it was never there.
       if (start != nullptr && start->attempt == abandoned->attempt) {
         start = nullptr;
       } else {
         give_up(call, *abandoned, caller_left || is_answered(actions));
       }
-    } else if (const auto* begun = std::get_if<StartAttempt>(&action)) {
-      start = begun;
     } else if (const auto* finish = std::get_if<FinishCall>(&action)) {
       on_verdict(call, *finish);
       if (call.parent != kNone) on_callee_verdict(call.parent, call.outcome == Outcome::answered);
     }
   }
-  if (start == nullptr) return false;
-  if (begin_attempt(index, call, *start)) {
-    call.operation.connected_at_once();
-    send_request(call.attempt);
+  if (start != nullptr) {
+    AttemptSlot* const connected = begin_attempt(index, call, *start);
+    if (connected != nullptr) {
+      call.operation.connected_at_once();
+      send_request(call.attempt, *connected);
+    }
   }
-  return true;
-}
-
-void World::set_timer(std::uint32_t index, Call& call, bool is_limit) {
-  const std::optional<Instant> wanted =
-      call.has_operation ? call.operation.next_wakeup() : write_wakeup(call);
-  const Instant wakeup_at = wanted ? *wanted : kNever;
-  call.wakeup_at = wakeup_at;
-  if (wakeup_at == kNever || (call.timer != 0 && call.timer_at <= wakeup_at)) return;
-  call.timer_at = wakeup_at;
-  const Instant at = std::max(wakeup_at, now_);
-  const std::uint32_t slot = (static_cast<std::uint32_t>(Kind::wakeup) << kIndexBits) | index;
-  // Limits of one length come due in the order in which they are set.
-  call.timer = is_limit ? queue_.push_limit(at, slot) : queue_.push(at, slot);
+  wake_at(call.operation.next_wakeup().value_or(kNever), index, call, start != nullptr);
+  release_call(index, call);
 }
 
 void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
   Call& call = calls_[index];
   if (call.timer != ticket) return;
-  call.timer = 0;
+  call.timer_at = kNever;
   if (call.attempt != kNone) __builtin_prefetch(&attempts_[call.attempt]);
-  if (call.wakeup_at <= now_) return tell(index, WakeupReached{});
+  if (call.wakeup_at <= now_) return tell(index, call, WakeupReached{});
   if (call.wakeup_at == kNever) return;
   call.timer_at = call.wakeup_at;
   call.timer = push(call.timer_at, Kind::wakeup, index);
 }
 
-std::uint32_t WorldState::pick_replica(Channel& channel) {
+std::uint32_t WorldState::pick_replica_of_several(Channel& channel) {
   const auto count = static_cast<std::uint32_t>(channel.in_flight.size());
-  if (count == 1) return 0;
   switch (links_[channel.link].link->balance) {
     case Balance::round_robin:
       return channel.turn++ % count;
@@ -148,7 +132,9 @@ std::uint32_t WorldState::pick_replica(Channel& channel) {
   return 0;
 }
 
-bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start, const Question* asks) {
+// The attempt, where it is connected at once.
+AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
+                                  const Question* asks) {
   Channel& channel = *channels_[call.channel];
   LinkState& link = links_[channel.link];
   const std::uint32_t place = pick_replica(channel);
@@ -186,9 +172,9 @@ bool World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& s
   ++replicas_[attempt.replica].attempts;
   if (link.always_connected && replicas_[attempt.replica].up) [[likely]] {
     attempt.connected = true;
-    return true;
+    return &attempt;
   }
-  return acquire_connection(slot, attempt);
+  return acquire_connection(slot, attempt) ? &attempt : nullptr;
 }
 
 // The caller stops waiting for an attempt.
@@ -204,7 +190,7 @@ void World::give_up(Call& call, const AbandonAttempt& action, bool caller_left) 
   const bool was_connected = attempt.connected;
   end_attempt(channel, attempt, caller_left ? Ending::abandoned : Ending::timed_out, false);
   if (was_connected && links_[channel.link].link->cancellation) send_cancellation(slot);
-  release_attempt(slot);
+  release_attempt(slot, attempt);
 }
 
 // Counts the end of an attempt and lets go of its connection; its caller's reference stays.
@@ -237,17 +223,17 @@ void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, b
 }
 
 // A limit that passes at the very moment of an event comes before it, in the operation as in its world.
-void World::settle(std::uint32_t call) {
-  if (calls_[call].wakeup_at <= now_) [[unlikely]]
-    tell(call, WakeupReached{});
+void World::settle(std::uint32_t index, Call& call) {
+  if (call.wakeup_at <= now_) [[unlikely]]
+    tell(index, call, WakeupReached{});
 }
 
 void World::on_reply(std::uint32_t index) {
-  const AttemptSlot& copy = attempts_[index];
+  AttemptSlot& copy = attempts_[index];
   const std::uint32_t original = copy.original;
   AttemptSlot& attempt = attempts_[original];
-  const std::uint32_t call = attempt.call;
-  settle(call);
+  Call& call = calls_[attempt.call];
+  settle(attempt.call, call);
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
     ++links_[channel_of(attempt).link].false_timeouts;
@@ -264,19 +250,18 @@ void World::on_reply(std::uint32_t index) {
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
     if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
-    if (calls_[call].has_operation) [[likely]] {
-      tell(call, ended);
+    if (call.has_operation) [[likely]] {
+      tell(attempt.call, call, ended);
     } else {
-      hear(call, original, index, ended);
+      hear(attempt.call, original, index, ended);
     }
-    if (awaited) release_attempt(original);  // Its caller's.
+    if (awaited) release_attempt(original, attempt);  // Its caller's.
   }
-  release_attempt(index);
+  release_attempt(index, copy);
 }
 
 // Nobody refers to it any more.
-void World::forget_attempt(std::uint32_t index) {
-  AttemptSlot& attempt = attempts_[index];
+void World::forget_attempt(std::uint32_t index, AttemptSlot& attempt) {
   attempt.in_use = false;
   const std::uint32_t call = attempt.call;
   if (attempt.original != index) release_attempt(attempt.original);
@@ -287,8 +272,7 @@ void World::forget_attempt(std::uint32_t index) {
 }
 
 // Nobody refers to it any more; one that waits for its next attempt goes on.
-void World::end_call(std::uint32_t index) {
-  Call& call = calls_[index];
+void World::end_call(std::uint32_t index, Call& call) {
   if (!call.has_operation) [[unlikely]] {
     if (call.write != kNone && !write_is_over(call)) return;
     if (call.write != kNone) {
@@ -300,11 +284,10 @@ void World::end_call(std::uint32_t index) {
   } else if (!call.operation.finished()) {
     return;
   }
-  drop_call(index);
+  drop_call(index, call);
 }
 
-void World::drop_call(std::uint32_t index) {
-  Call& call = calls_[index];
+void World::drop_call(std::uint32_t index, Call& call) {
   if (call.client != kNone) fold(call);
   call.in_use = false;
   call.wakeup_at = kNever;

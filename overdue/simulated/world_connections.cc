@@ -66,25 +66,27 @@ bool World::connect(std::uint32_t index, AttemptSlot& attempt) {
 
 void World::on_connected(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
-  settle(attempt.call);
+  Call& call = calls_[attempt.call];
+  settle(attempt.call, call);
   if (attempt.awaited) {
     attempt.connected = true;
-    tell(attempt.call, AttemptConnected{attempt.number});
-    if (attempt.awaited) send_request(index);
+    tell(attempt.call, call, AttemptConnected{attempt.number});
+    if (attempt.awaited) send_request(index, attempt);
   }
   release_attempt(index);
 }
 
 void World::on_refused(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
-  settle(attempt.call);
+  Call& call = calls_[attempt.call];
+  settle(attempt.call, call);
   if (attempt.awaited) {
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "refused");
     end_attempt(channel_of(attempt), attempt, Ending::refused, false);
     const AttemptEnded ended{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true};
-    if (calls_[attempt.call].has_operation) [[likely]] {
-      tell(attempt.call, ended);
+    if (call.has_operation) [[likely]] {
+      tell(attempt.call, call, ended);
     } else {
       hear(attempt.call, index, index, ended);
     }

@@ -11,8 +11,7 @@ bool WorldState::lost(WayState& way, Random& random) {
   return kept < 1 && random.uniform() >= kept;
 }
 
-void World::send_request(std::uint32_t index) {
-  AttemptSlot& attempt = attempts_[index];
+void World::send_request(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = channel_of(attempt);
   LinkState& link = links_[channel.link];
   WayState& way = link.request;
@@ -28,7 +27,7 @@ void World::send_request(std::uint32_t index) {
   if (way.instant) {
     if (allowance) attempt.deadline = now_ + *allowance;
     ++attempt.references;
-    return arrive(index);
+    return arrive(index, attempt);
   }
   if (traced_) [[unlikely]]
     trace_attempt(attempt, "sent");
@@ -66,7 +65,7 @@ void World::send_copy(std::uint32_t index, Instant arrives) {
   push(arrives, Kind::request, copy);
 }
 
-void World::on_request(std::uint32_t index) { arrive(index); }
+void World::on_request(std::uint32_t index) { arrive(index, attempts_[index]); }
 
 // Sends an answer to one copy of a request; the server's reference goes with it. `at_once`: it may be heard
 // before this returns, where the way takes no time.

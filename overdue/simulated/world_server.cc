@@ -6,8 +6,7 @@
 
 namespace overdue::world {
 // Its reference came with the message.
-void World::arrive(std::uint32_t index) {
-  AttemptSlot& attempt = attempts_[index];
+void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
   ReplicaState& replica = replicas_[attempt.replica];
   if (!replica.up) [[unlikely]] {
     if (replica.dead) return release_attempt(index);
@@ -223,7 +222,7 @@ void World::abandon_calls(std::uint32_t index) {
   for (std::uint32_t call = 0; call < calls_.made(); ++call) {
     if (!calls_[call].in_use || calls_[call].parent != index) continue;
     calls_[call].parent = kNone;
-    if (!calls_[call].operation.finished()) tell(call, CallerLeft{});
+    if (!calls_[call].operation.finished()) tell(call, calls_[call], CallerLeft{});
   }
 }
 

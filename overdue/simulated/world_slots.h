@@ -32,9 +32,9 @@ constexpr bool said_no(Outcome outcome) {
 struct alignas(64) Call {
   // One timer a slot, kept when the slot changes hands: one that is due too early looks again and is set
   // anew, so a call that ends in time leaves nothing in the queue.
-  Instant timer_at{};
-  EventQueue::Ticket timer = 0;  // 0: none in the queue.
-  Instant wakeup_at = kNever;    // When the operation wants to be woken.
+  Instant timer_at = kNever;  // kNever: none in the queue.
+  EventQueue::Ticket timer = 0;
+  Instant wakeup_at = kNever;  // When the operation wants to be woken.
   Instant started{};
   std::uint32_t channel = kNone;
   std::uint32_t root = kNone;     // The client's call this is for; itself where it is that.

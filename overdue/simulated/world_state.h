@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -43,6 +44,20 @@ class WorldState {
     return queue_.push(at, (static_cast<std::uint32_t>(kind) << kIndexBits) | index);
   }
 
+  // Wakes a call then, and at no other time; `is_limit`: of an attempt that begins now. Limits of one length
+  // come due in the order in which they are set.
+  void wake_at(Instant wanted, std::uint32_t index, Call& call, bool is_limit) {
+    call.wakeup_at = wanted;
+    if (call.timer_at <= wanted) return;
+    call.timer_at = wanted;
+    const Instant at = std::max(wanted, now_);
+    const std::uint32_t slot = (static_cast<std::uint32_t>(Kind::wakeup) << kIndexBits) | index;
+    call.timer = is_limit ? queue_.push_limit(at, slot) : queue_.push(at, slot);
+  }
+  std::uint32_t pick_replica(Channel& channel) {
+    return channel.in_flight.size() == 1 ? 0 : pick_replica_of_several(channel);
+  }
+
   // Each in the file of what asks it most.
   bool has_journal(std::uint32_t client) const;
   bool is_down(std::uint32_t client) const;
@@ -56,7 +71,7 @@ class WorldState {
   bool stored(const AttemptSlot& attempt) const;
   const Fault* crash_at(const AttemptSlot& attempt, CrashPoint point) const;
   void expire(StoreState& store, const KeyScope& scope);
-  std::uint32_t pick_replica(Channel& channel);
+  std::uint32_t pick_replica_of_several(Channel& channel);
   bool lost(WayState& way, Random& random);
   void turn_second();
   void fold(const Call& call);

@@ -130,11 +130,11 @@ void World::tell_write(std::uint32_t index, const WriteEvent& event) {
     const AttemptNumber number = attempts_[sends].number;
     connected = perform(index, slot.lifecycle->handle(now_, AttemptConnected{number}));
     if (attempts_[sends].awaited && attempts_[sends].call == index && attempts_[sends].number == number)
-      send_request(sends);
+      send_request(sends, attempts_[sends]);
   }
   if (slot.step != kNone && slot.step_by <= now_) end_step(slot);
   if (is_at_rest(*slot.lifecycle)) end_awaited(index, slot);
-  set_timer(index, call);
+  wake_at(write_wakeup(call).value_or(kNever), index, call, false);
   release_call(index);
 }
 
@@ -166,7 +166,7 @@ std::uint32_t World::perform(std::uint32_t index, const WriteActions& asked) {
       on_person_asked(call, slot);
     }
   }
-  if (start != nullptr && begin_attempt(index, call, *start)) connected = call.attempt;
+  if (start != nullptr && begin_attempt(index, call, *start) != nullptr) connected = call.attempt;
   return connected;
 }
 
@@ -179,7 +179,7 @@ bool World::begin_step(std::uint32_t index, WriteSlot& slot, AttemptNumber numbe
                question ? kOnUnknownNames[static_cast<std::size_t>(question->kind)] : "sends once more");
   const bool connected =
       begin_attempt(index, call, {.attempt = number, .connect_by = {}, .answer_by = answer_by},
-                    question ? &*question : nullptr);
+                    question ? &*question : nullptr) != nullptr;
   slot.step = call.attempt;
   slot.step_by = answer_by;
   return connected;
@@ -324,7 +324,7 @@ void World::release_root(OperationId id) {
   WriteOperation& operation = writes_->operation(id);
   if (!std::exchange(operation.holds_root, false)) return;
   Call& root = calls_[operation.root];
-  if (--root.holds == 0 && root.references == 0) drop_call(operation.root);
+  if (--root.holds == 0 && root.references == 0) drop_call(operation.root, root);
 }
 
 }  // namespace overdue::world
