@@ -126,6 +126,13 @@ int decline_source(const AdviseFlags& flags, const Error& error, const AdviceOpt
   return exit_declined;
 }
 
+// A log's tables are thousands of pieces, and giving each back takes longer than the report: the process ends
+// anyway.
+const Result<ReadLogs>& kept_to_the_end(Result<ReadLogs> logs) {
+  static const auto* const kept = new Result<ReadLogs>(std::move(logs));
+  return *kept;
+}
+
 Result<int> advise(const AdviseFlags& flags) {
   if (const auto known = check_doubt_codes(flags.fail_on); !known) return std::unexpected(known.error());
   if (flags.write_policy.empty() != flags.name.empty()) {
@@ -139,7 +146,7 @@ Result<int> advise(const AdviseFlags& flags) {
   if (!read_options) return std::unexpected(read_options.error());
   auto options = analysis_options_of(flags.choice);
   if (!options) return std::unexpected(options.error());
-  const auto logs = read_logs(flags.log, *read_options);
+  const auto& logs = kept_to_the_end(read_logs(flags.log, *read_options));
   if (!logs && logs.error().code == ErrorCode::unsupported)
     return decline_source(flags, logs.error(), options->advice);
   if (!logs) return std::unexpected(logs.error());

@@ -137,6 +137,20 @@ bool BucketCounts::try_merge_narrow(const BucketCounts& other) {
   return true;
 }
 
+std::uint32_t BucketCounts::bucket_of_rank(std::uint64_t rank) const {
+  std::uint64_t seen = 0;
+  std::uint32_t index = 0;
+  constexpr std::uint32_t kTogether = 16;
+  while (width_log2_ == 0 && index + kTogether < size()) {
+    const std::uint64_t together = sum_of_bytes(std::span(bytes_).subspan(index, kTogether));
+    if (seen + together >= rank) break;
+    seen += together;
+    index += kTogether;
+  }
+  while (index + 1 < size() && (seen = saturating_sum(seen, load(index))) < rank) ++index;
+  return first_ + index;
+}
+
 void BucketCounts::add_to(std::span<std::uint64_t> sums) const {
   OVERDUE_CHECK(empty() || sums.size() >= std::size_t{first_} + size());
   with_width(width_log2_, [&](auto own) {

@@ -74,6 +74,8 @@ class BucketCounts {
   std::vector<std::uint32_t> counts() const;
   std::uint64_t total() const;                           // Adds them up.
   std::uint64_t count_from(std::uint32_t bucket) const;  // How many in `bucket` and above.
+  // The bucket in which the counts, cumulated from the first, reach `rank`. Requires: 1 <= rank <= total().
+  std::uint32_t bucket_of_rank(std::uint64_t rank) const;
 
  private:
   std::uint64_t load(std::uint32_t index) const {

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "overdue/base/random.h"
+
 namespace overdue {
 namespace {
 
@@ -38,6 +40,21 @@ TEST(BucketCounts, CountsFromABucketUp) {
   EXPECT_EQ(counts.count_from(501), 4U);
   EXPECT_EQ(counts.count_from(502), 0U);
   EXPECT_EQ(counts.count_from(5000), 0U);
+}
+
+TEST(BucketCounts, FindsTheBucketOfEveryRankInCountersOfEveryWidth) {
+  for (const std::uint64_t more : {0ULL, 0x100ULL, 0x1'0000ULL}) {
+    BucketCounts counts;
+    std::vector<std::uint32_t> bucket_of(1);  // By rank, from 1.
+    Random random(7);
+    for (std::uint32_t bucket = 3; bucket < 400; bucket += 1 + static_cast<std::uint32_t>(random.below(40))) {
+      const std::uint64_t count = 1 + random.below(4) + (bucket > 200 && bucket < 220 ? more : 0);
+      counts.add(bucket, count);
+      bucket_of.insert(bucket_of.end(), count, bucket);
+    }
+    for (std::size_t rank = 1; rank < bucket_of.size(); ++rank)
+      EXPECT_EQ(counts.bucket_of_rank(rank), bucket_of[rank]) << rank;
+  }
 }
 
 TEST(BucketCounts, CountsFullCountersFromEveryBucketUp) {

@@ -7,7 +7,7 @@
 
 #include "overdue/base/probability.h"
 #include "overdue/base/time.h"
-#include "overdue/latency/bucket_count.h"
+#include "overdue/latency/bucket_counts.h"
 #include "overdue/latency/ending_row.h"
 #include "overdue/latency/histogram.h"
 #include "overdue/latency/measurement.h"
@@ -29,9 +29,10 @@ struct Change {
   std::uint32_t before = 0;    // Bucket of the quantile before and after.
   std::uint32_t after = 0;
 };
-// `cells`: waited calls by bucket, of consecutive stretches of time, all in one mapping, in which
-// `middle_of` gives a bucket's middle.
-std::optional<Change> find_change(std::span<const SparseCounts> cells, Duration (*middle_of)(std::uint32_t));
+// Waited calls by bucket, of consecutive stretches of time, all in one mapping, in which `middle_of` gives a
+// bucket's middle.
+using CountsOverTime = std::span<const BucketCounts* const>;
+std::optional<Change> find_change(CountsOverTime cells, Duration (*middle_of)(std::uint32_t));
 
 // Do late calls come together? Pearson's X over seconds against what independent calls would give, z > 3.5
 // and dispersion at least 1.5. Needs 20 late calls in 10 seconds. False alarms 0.3 %; pauses every 20 s found
@@ -88,7 +89,7 @@ struct Load {
   std::uint32_t quiet_median = 0;  // Buckets.
   std::uint32_t busy_median = 0;
 };
-std::optional<Load> find_load(std::span<const SparseCounts> seconds, Duration (*middle_of)(std::uint32_t));
+std::optional<Load> find_load(CountsOverTime seconds, Duration (*middle_of)(std::uint32_t));
 
 // Do callers give up at a value of their own (C22)? A window as for heaps that holds at least 5 and half of
 // the abandoned; or, below nine tenths of the limit (named, else where timed-out calls pile up last), at

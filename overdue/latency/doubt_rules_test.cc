@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+#include <vector>
+
 #include "overdue/base/quantity.h"
+#include "overdue/latency/bucket_count.h"
 #include "overdue/latency/doubt.h"
 #include "overdue/latency/generated_log.h"
 
@@ -46,10 +50,25 @@ TEST(Change, IsFoundAtHalfAgainAsSlowAndNotAtATenth) {
   EXPECT_LE(found_in_logs("change", slower_from_half(1.1)), 1);
 }
 
+// Histograms of consecutive stretches of time.
+class Cells {
+ public:
+  void add(const SparseCounts& counts) {
+    BucketCounts& cell = cells_.emplace_back();
+    for (const BucketCount& entry : counts) cell.add(entry.bucket, entry.count);
+    places_.push_back(&cell);
+  }
+  CountsOverTime over_time() const { return places_; }
+
+ private:
+  std::deque<BucketCounts> cells_;
+  std::vector<const BucketCounts*> places_;
+};
+
 TEST(Change, SaysWhenAndFromWhatToWhat) {
-  std::vector<SparseCounts> cells;
-  for (std::uint32_t i = 0; i < 64; ++i) cells.push_back({{i < 48 ? 100U : 200U, 30 + i % 3}, {500, 2}});
-  const auto change = find_change(cells, [](std::uint32_t bucket) { return Duration(bucket); });
+  Cells cells;
+  for (std::uint32_t i = 0; i < 64; ++i) cells.add({{i < 48 ? 100U : 200U, 30 + i % 3}, {500, 2}});
+  const auto change = find_change(cells.over_time(), [](std::uint32_t bucket) { return Duration(bucket); });
   ASSERT_TRUE(change);
   EXPECT_EQ(change->after_cell, 48U);
   EXPECT_EQ(change->before, 100U);
@@ -58,9 +77,9 @@ TEST(Change, SaysWhenAndFromWhatToWhat) {
 }
 
 TEST(Change, IsNotSeenInAFewCells) {
-  std::vector<SparseCounts> cells;
-  for (std::uint32_t i = 0; i < 15; ++i) cells.push_back({{i < 8 ? 100U : 200U, 1000}});
-  EXPECT_FALSE(find_change(cells, [](std::uint32_t bucket) { return Duration(bucket); }));
+  Cells cells;
+  for (std::uint32_t i = 0; i < 15; ++i) cells.add({{i < 8 ? 100U : 200U, 1000}});
+  EXPECT_FALSE(find_change(cells.over_time(), [](std::uint32_t bucket) { return Duration(bucket); }));
   EXPECT_FALSE(find_change({}, [](std::uint32_t bucket) { return Duration(bucket); }));
 }
 
@@ -194,27 +213,28 @@ TEST(CoordinatedOmission, IsNotSeenWithoutTimesOrLongCalls) {
 TEST(Load, IsFoundWhereBusySecondsAreThirtyPercentSlower) {
   const auto middle = [](std::uint32_t bucket) { return Duration(bucket); };
   for (const std::uint32_t slower : {129U, 130U}) {
-    std::vector<SparseCounts> seconds;
+    Cells seconds;
     for (std::uint32_t i = 0; i < 40; ++i)
-      seconds.push_back({{i % 2 == 0 ? 100U : slower, i % 2 == 0 ? 50U + i : 150U + i}});
-    EXPECT_EQ(find_load(seconds, middle).has_value(), slower == 130);
+      seconds.add({{i % 2 == 0 ? 100U : slower, i % 2 == 0 ? 50U + i : 150U + i}});
+    EXPECT_EQ(find_load(seconds.over_time(), middle).has_value(), slower == 130);
     // As slow, but when quiet: no load.
+    Cells quiet_slow;
     for (std::uint32_t i = 0; i < 40; ++i)
-      seconds[i] = {{i % 2 == 0 ? slower : 100U, i % 2 == 0 ? 50U + i : 150U + i}};
-    EXPECT_FALSE(find_load(seconds, middle));
+      quiet_slow.add({{i % 2 == 0 ? slower : 100U, i % 2 == 0 ? 50U + i : 150U + i}});
+    EXPECT_FALSE(find_load(quiet_slow.over_time(), middle));
   }
 }
 
 TEST(Load, NeedsTwentySecondsOfTwentyCalls) {
   const auto middle = [](std::uint32_t bucket) { return Duration(bucket); };
   const auto seconds = [](std::size_t count, std::uint32_t fewest) {
-    std::vector<SparseCounts> list;
-    for (std::uint32_t i = 0; i < count; ++i) list.push_back({{100 + 50 * i, fewest + i}});
+    Cells list;
+    for (std::uint32_t i = 0; i < count; ++i) list.add({{100 + 50 * i, fewest + i}});
     return list;
   };
-  EXPECT_TRUE(find_load(seconds(20, 20), middle));
-  EXPECT_FALSE(find_load(seconds(19, 20), middle));
-  EXPECT_FALSE(find_load(seconds(20, 19), middle));
+  EXPECT_TRUE(find_load(seconds(20, 20).over_time(), middle));
+  EXPECT_FALSE(find_load(seconds(19, 20).over_time(), middle));
+  EXPECT_FALSE(find_load(seconds(20, 19).over_time(), middle));
   EXPECT_FALSE(find_load({}, middle));
 }
 

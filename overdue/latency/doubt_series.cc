@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "overdue/latency/bounds.h"
 #include "overdue/latency/doubt_rules.h"
@@ -25,42 +26,24 @@ constexpr std::size_t kLoadCellsMin = 20;
 constexpr double kLoadDeviations = 2.576;
 constexpr double kLoadRatio = 1.3;
 
-std::uint64_t calls_in(const SparseCounts& counts) {
-  std::uint64_t calls = 0;
-  for (const BucketCount& entry : counts) calls += entry.count;
-  return calls;
-}
-
-std::uint64_t calls_above(const SparseCounts& counts, std::uint32_t bucket) {
-  std::uint64_t calls = 0;
-  for (const BucketCount& entry : counts) calls += entry.bucket > bucket ? entry.count : 0;
-  return calls;
-}
-
-SparseCounts sum_of(std::span<const SparseCounts> cells) {
+std::vector<std::uint64_t> sum_of(CountsOverTime cells) {
   std::vector<std::uint64_t> sums;
-  for (const SparseCounts& cell : cells) {
-    for (const BucketCount& entry : cell) {
-      if (entry.bucket >= sums.size()) sums.resize(std::size_t{entry.bucket} + 1);
-      sums[entry.bucket] += entry.count;
-    }
+  for (const BucketCounts* cell : cells) {
+    if (cell->first() + cell->size() > sums.size()) sums.resize(cell->first() + cell->size());
+    cell->add_to(sums);
   }
-  SparseCounts sum;
-  for (std::size_t bucket = 0; bucket < sums.size(); ++bucket) {
-    if (sums[bucket] > 0) sum.push_back({static_cast<std::uint32_t>(bucket), sums[bucket]});
-  }
-  return sum;
+  return sums;
 }
 
 // Nearest rank. Requires: a call.
-std::uint32_t bucket_at(const SparseCounts& counts, Quantile q) {
-  const std::uint64_t rank = rank_of(q, calls_in(counts));
+std::uint32_t bucket_at(std::span<const std::uint64_t> counts, Quantile q) {
+  const std::uint64_t rank = rank_of(q, std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
   std::uint64_t seen = 0;
-  for (const BucketCount& entry : counts) {
-    seen += entry.count;
-    if (seen >= rank) return entry.bucket;
+  for (std::uint32_t bucket = 0; bucket < counts.size(); ++bucket) {
+    seen += counts[bucket];
+    if (seen >= rank) return bucket;
   }
-  return counts.back().bucket;
+  return static_cast<std::uint32_t>(counts.size() - 1);
 }
 
 // Consecutive cells with about a 32nd of the calls.
@@ -71,13 +54,12 @@ struct Group {
   double share() const { return static_cast<double>(above) / static_cast<double>(calls); }
 };
 
-std::vector<Group> groups_of(std::span<const SparseCounts> cells, std::uint64_t calls,
-                             std::uint32_t threshold) {
+std::vector<Group> groups_of(CountsOverTime cells, std::uint64_t calls, std::uint32_t threshold) {
   std::vector<Group> groups;
   std::uint64_t before = 0;
   std::uint64_t last_number = 0;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    const std::uint64_t in_cell = calls_in(cells[cell]);
+    const std::uint64_t in_cell = cells[cell]->total();
     if (in_cell == 0) continue;
     const double middle = static_cast<double>(before) + static_cast<double>(in_cell) / 2;
     const auto number =
@@ -85,7 +67,7 @@ std::vector<Group> groups_of(std::span<const SparseCounts> cells, std::uint64_t 
     if (groups.empty() || number != last_number) groups.push_back({.first_cell = cell});
     last_number = number;
     groups.back().calls += in_cell;
-    groups.back().above += calls_above(cells[cell], threshold);
+    groups.back().above += cells[cell]->count_from(threshold + 1);
     before += in_cell;
   }
   return groups;
@@ -166,9 +148,9 @@ double ratio(Duration numerator, Duration denominator) {
 
 }  // namespace
 
-std::optional<Change> find_change(std::span<const SparseCounts> cells, Duration (*middle_of)(std::uint32_t)) {
-  const SparseCounts all = sum_of(cells);
-  const std::uint64_t calls = calls_in(all);
+std::optional<Change> find_change(CountsOverTime cells, Duration (*middle_of)(std::uint32_t)) {
+  const std::vector<std::uint64_t> all = sum_of(cells);
+  const std::uint64_t calls = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
   if (calls == 0) return std::nullopt;
   for (const Quantile q : {Quantile(0.5), Quantile(0.9)}) {
     const std::vector<Group> groups = groups_of(cells, calls, bucket_at(all, q));
@@ -219,11 +201,12 @@ std::optional<Bursts> find_bursts(std::span<const LateOfCalls> cells) {
   return bursts;
 }
 
-std::optional<Load> find_load(std::span<const SparseCounts> seconds, Duration (*middle_of)(std::uint32_t)) {
+std::optional<Load> find_load(CountsOverTime seconds, Duration (*middle_of)(std::uint32_t)) {
   std::vector<LoadCell> cells;
-  for (const SparseCounts& second : seconds) {
-    const std::uint64_t calls = calls_in(second);
-    if (calls >= kLoadCallsMin) cells.push_back({calls, bucket_at(second, Quantile(0.5))});
+  for (const BucketCounts* second : seconds) {
+    const std::uint64_t calls = second->total();
+    if (calls >= kLoadCallsMin)
+      cells.push_back({calls, second->bucket_of_rank(rank_of(Quantile(0.5), calls))});
   }
   if (cells.size() < kLoadCellsMin) return std::nullopt;
   std::vector<double> calls;

@@ -84,61 +84,47 @@ class TimeDoubts {
 
   // The calls that waited, in the finer of the two series over time.
   struct WaitedCells {
-    std::span<const SparseCounts> cells;
+    std::vector<BucketCounts> own;  // Where they are, if they are not the seconds.
+    std::vector<const BucketCounts*> cells;
     Duration length{};
     WallTime start{};
     Duration (*middle_of)(std::uint32_t) = &LatencyHistogram::middle_of;
   };
 
-  // `own` is where the cells are, if they are not the seconds.
-  WaitedCells waited_cells(std::vector<SparseCounts>& own) const {
+  WaitedCells waited_cells() const {
     const TimeGrid& blocks = measurement_.blocks();
     if (blocks.empty() || blocks.block_count() < measurement_.seconds().block_count()) {
       if (measurement_.seconds().empty()) return {};
-      return {seconds_, measurement_.seconds().block_length(), measurement_.seconds().first_block_start(),
+      return {{},
+              seconds_,
+              measurement_.seconds().block_length(),
+              measurement_.seconds().first_block_start(),
               &seconds_middle_of};
     }
-    std::vector<std::uint64_t> sums;
+    WaitedCells waited{.length = blocks.block_length(), .start = blocks.first_block_start()};
+    waited.own.resize(blocks.block_count());
     for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
-      sums.assign(LatencyHistogram::kBucketCount, 0);
       for (std::uint32_t series = 0; series < blocks.series_count(); ++series) {
         const auto ending = static_cast<Ending>(series % kEndingCount);
         if (ending != Ending::replied && ending != Ending::timed_out && ending != Ending::abandoned) continue;
-        blocks.at(series, block).for_each([&sums](std::uint32_t bucket, std::uint64_t count) {
-          if (bucket < sums.size()) sums[bucket] += count;
-        });
+        waited.own[block].merge(blocks.at(series, block));
       }
-      own.push_back(sparse(sums));
+      waited.cells.push_back(&waited.own[block]);
     }
-    return {own, blocks.block_length(), blocks.first_block_start(), &LatencyHistogram::middle_of};
+    return waited;
   }
 
-  static SparseCounts sparse(const std::vector<std::uint64_t>& sums) {
-    SparseCounts counts;
-    for (std::size_t bucket = 0; bucket < sums.size(); ++bucket) {
-      if (sums[bucket] > 0) counts.push_back({static_cast<std::uint32_t>(bucket), sums[bucket]});
-    }
-    return counts;
-  }
-
-  std::vector<SparseCounts> seconds_cells() const {
+  std::vector<const BucketCounts*> seconds_cells() const {
     const TimeGrid& grid = measurement_.seconds();
-    std::vector<SparseCounts> cells;
+    std::vector<const BucketCounts*> cells;
     if (grid.empty() || grid.series_count() == 0) return cells;
     cells.reserve(grid.block_count());
-    SparseCounts cell;
-    for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
-      cell.clear();
-      grid.at(0, block).for_each(
-          [&cell](std::uint32_t bucket, std::uint64_t count) { cell.push_back({bucket, count}); });
-      cells.push_back(cell);  // A copy has no room to spare: there are thousands of them.
-    }
+    for (std::uint32_t block = 0; block < grid.block_count(); ++block) cells.push_back(&grid.at(0, block));
     return cells;
   }
 
   void change() {
-    std::vector<SparseCounts> own;
-    const WaitedCells waited = waited_cells(own);
+    const WaitedCells waited = waited_cells();
     const auto found = find_change(waited.cells, waited.middle_of);
     if (!found) return;
     const WallTime at = waited.start + waited.length * static_cast<std::int64_t>(found->after_cell);
@@ -186,7 +172,7 @@ class TimeDoubts {
   const Measurement& measurement_;
   const EndingTable& table_;
   const bool filled_in_;
-  const std::vector<SparseCounts> seconds_;
+  const std::vector<const BucketCounts*> seconds_;
   std::vector<Doubt> doubts_;
 };
 

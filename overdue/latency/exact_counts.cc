@@ -15,7 +15,6 @@ namespace {
 constexpr std::size_t kPairSlotsMin = 64;
 constexpr std::uint32_t kNoPlace = UINT32_MAX;
 constexpr std::size_t kShortRow = 16'384;
-constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
 constexpr std::size_t kTogether = 512;  // Their counters stay in the nearest cache from one pass to the next.
 
 std::uint64_t value_of(Duration latency) { return static_cast<std::uint64_t>(latency.count()); }
@@ -203,51 +202,6 @@ void ExactCounts::pool() {
     if (pair.key_plus_1 == 0) continue;
     const std::uint64_t key = pair.key_plus_1 - 1;
     add_to(static_cast<std::uint32_t>(key >> 16), static_cast<std::uint16_t>(key & 0xffff), pair.count);
-  }
-}
-
-void ExactCounts::merge(const ExactCounts& other, const std::vector<std::uint16_t>& to_series) {
-  if (other.dropped_) drop();
-  if (dropped_) return;
-  index_ = {};
-  if (other.pooled_ && !pooled_) pool();
-  std::vector<std::uint32_t> numbers(other.distinct());
-  for (std::size_t number = 0; number < numbers.size(); ++number) {
-    numbers[number] = number_of(value_of(other.latencies_[number]));
-    if (dropped_) return;
-  }
-  const auto own_series = [&](std::uint64_t series) {
-    return other.pooled_ ? static_cast<std::uint16_t>(series) : to_series[series];
-  };
-  for (std::size_t series = 0; series < other.rows_.size(); ++series) {
-    if (!other.rows_[series].empty()) add_row(numbers, other.rows_[series], own_series(series));
-  }
-  for (const auto& [key, carry] : other.carries_) {
-    const std::uint64_t count = carry > kCarryMax ? std::numeric_limits<std::uint64_t>::max() : carry << 16;
-    add_to(numbers[key & 0xffff'ffff], own_series(key >> 32), count);
-  }
-  for (const Pair& pair : other.pairs_) {
-    if (pair.key_plus_1 == 0) continue;
-    const std::uint64_t key = pair.key_plus_1 - 1;
-    add_to(numbers[key >> 16], own_series(key & 0xffff), pair.count);
-  }
-}
-
-// Adds another's counters, whose latencies have `numbers` here, as they stand: their carries are not in them.
-void ExactCounts::add_row(std::span<const std::uint32_t> numbers, const Row& theirs, std::uint16_t series) {
-  numbers = numbers.first(std::min(theirs.size(), numbers.size()));  // Rows have room for more.
-  if (numbers.empty()) return;
-  add_to(std::ranges::max(numbers), series, 0);  // From here on the row is there, and long enough.
-  const auto own = static_cast<std::uint16_t>(pooled_ ? series % kEndingCount : series);
-  Row& ours = rows_[own];
-  // Half of them are 0, in no order that a processor could foresee: they are added too.
-  for (std::size_t at = 0; at < numbers.size(); ++at) {
-    const std::uint32_t sum = *ours.low(numbers[at]) + theirs[at];
-    if (sum > CounterRow::kLowMax) [[unlikely]] {
-      add_to_row(numbers[at], own, theirs[at]);
-    } else {
-      *ours.low(numbers[at]) = static_cast<std::uint8_t>(sum);
-    }
   }
 }
 

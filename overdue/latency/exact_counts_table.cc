@@ -6,6 +6,7 @@
 #include "overdue/base/check.h"
 #include "overdue/base/saturating.h"
 #include "overdue/latency/exact_counts.h"
+#include "overdue/latency/sort_by_digits.h"
 
 // Tables from exact counts. Replies, nearly all there is, are brought into the order of the latencies once
 // and added up row by row; the few others are sorted and woven in.
@@ -13,31 +14,12 @@
 namespace overdue {
 namespace {
 
-constexpr std::uint64_t kCarryMax = std::numeric_limits<std::uint64_t>::max() >> 16;
-
 constexpr std::size_t kTogether = 64;
 
 struct Numbered {
   std::uint64_t latency = 0;
   std::uint32_t number = 0;
 };
-
-// By the least significant digits first; the time is that of a few copies.
-template <typename Entry>
-void sort_by_digits(std::vector<Entry>& entries) {
-  constexpr unsigned kDigitBits = 11;
-  constexpr std::uint64_t kDigits = 1U << kDigitBits;
-  std::uint64_t all = 0;
-  for (const Entry& entry : entries) all |= entry.latency;
-  std::vector<Entry> sorted(entries.size());
-  for (unsigned shift = 0; shift < 64 && all >> shift != 0; shift += kDigitBits) {
-    std::array<std::size_t, kDigits + 1> next{};
-    for (const Entry& entry : entries) ++next[((entry.latency >> shift) & (kDigits - 1)) + 1];
-    for (std::size_t digit = 1; digit <= kDigits; ++digit) next[digit] += next[digit - 1];
-    for (const Entry& entry : entries) sorted[next[(entry.latency >> shift) & (kDigits - 1)]++] = entry;
-    entries.swap(sorted);
-  }
-}
 
 }  // namespace
 
@@ -48,7 +30,7 @@ std::vector<std::uint32_t> ExactCounts::numbers_by_latency() const {
   for (const Slot& slot : slots_) {
     if (slot.latency_plus_1 != 0) others.push_back({slot.latency_plus_1 - 1, slot.number});
   }
-  sort_by_digits(others);
+  sort_by_digits(others, [](const Numbered& other) { return other.latency; });
   std::vector<std::uint32_t> numbers;
   numbers.reserve(latencies_.size());
   auto other = others.begin();
@@ -98,7 +80,8 @@ void ExactCounts::index_others() const {
     const std::uint64_t key = pair.key_plus_1 - 1;
     others.push_back({latencies_[key >> 16], pair.count, static_cast<std::uint32_t>(key & 0xffff)});
   }
-  std::ranges::sort(others, {}, &Index::Other::latency);
+  sort_by_digits(others,
+                 [](const Index::Other& other) { return static_cast<std::uint64_t>(other.latency.count()); });
   std::vector<std::uint32_t>& begin_of = index_.others_of;
   for (const Index::Other& other : others) {
     const std::size_t backend = other.series / kEndingCount;

@@ -119,6 +119,25 @@ TEST(ExactCounts, GivesUpBackendsBeforeLatencies) {
   EXPECT_EQ(counts_of(first).at({3, 0}), 2U);
 }
 
+TEST(ExactCounts, GivesUpBackendsWhereThoseOfTheOtherAreOneTooMany) {
+  std::vector<std::uint16_t> same_series;
+  for (std::uint16_t series = 0; series < 50 * kEndings; ++series) same_series.push_back(series);
+  constexpr std::int64_t kValues = 90'000;
+  ExactCounts ours;
+  for (std::int64_t value = 0; value < kValues; ++value)
+    ours.add(Duration(value), static_cast<std::uint16_t>(value % 40 * kEndings), 1);
+  ExactCounts theirs;
+  for (std::uint16_t backend = 30; backend < 50; ++backend)
+    theirs.add(Duration(backend), static_cast<std::uint16_t>(backend * kEndings), 2);
+  ASSERT_FALSE(ours.pooled());
+  ours.merge(theirs, same_series);
+  EXPECT_TRUE(ours.pooled());
+  const auto counts = counts_of(ours);
+  EXPECT_EQ(counts.size(), static_cast<std::size_t>(kValues));
+  for (std::int64_t value = 0; value < 100; ++value)
+    EXPECT_EQ((counts.at({value, 0})), value >= 30 && value < 50 ? 3U : 1U) << value;
+}
+
 TEST(ExactCounts, GivesUpBackendsWhereOtherEndingsAreTooMany) {
   ExactCounts exact;
   for (std::size_t pair = 0; pair <= ExactCounts::kPairsMax; ++pair) {

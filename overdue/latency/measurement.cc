@@ -298,11 +298,17 @@ void Measurement::merge(const Measurement& other, const RunBoth& run_both) {
       without_start_[to_series[from]].merge(other.without_start_[from]);
     }
   }
-  run_both([&] { exact_.merge(other.exact_, to_exact_series); },
-           [&] {
-             blocks_.merge(other.blocks_, to_series);
-             seconds_.merge(other.seconds_, {0});
-           });
+  ExactCounts::Merge exact(exact_, other.exact_, to_exact_series);
+  run_both([&] { exact.begin(); }, [&] { blocks_.merge(other.blocks_, to_series); });
+  run_both(
+      [&] {
+        for (const std::size_t part : {0, 1, 2}) exact.add_rows(part);
+      },
+      [&] {
+        exact.add_rows(3);
+        seconds_.merge(other.seconds_, {0});
+      });
+  exact.finish();
   starts_.merge(other.starts_);
   longest_.merge(other.longest_);
   connect_times_.merge(other.connect_times_);

@@ -183,9 +183,11 @@ Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts, const std
   }
   for (; next < parts.size(); ++next) {
     whole.merge(*parts[next], run_both);
-    parts[next].reset();
+    if (next + 1 < parts.size()) parts[next].reset();
   }
   whole.order_routes_by_name();
+  // Each takes a while: a measurement is thousands of pieces.
+  run_both([&] { whole.prepare(); }, [&] { parts.clear(); });
   return whole;
 }
 
