@@ -56,6 +56,44 @@ bool retried_by_policy(const RetryOn& on, Ending ending, StatusMeaning meaning, 
 
 }  // namespace
 
+// These come first so that those who ask for them hold them: each event goes through several.
+
+inline void Operation::start_attempt(Instant now, ActionList& actions) {
+  const CallPolicy& policy = dependency_->policy();
+  states_[attempts_] = AttemptState{};
+  started_at_ns_[attempts_] = now.time_since_epoch().count();
+  ++attempts_;
+  answer_by_ = std::min(deadline_, limit_after(now, dependency_->request_timeout()));
+  wakeup_ = std::min(answer_by_, limit_after(now, policy->connect_timeout));
+  state_ = State::waiting;
+  StartAttempt& start = actions.add<StartAttempt>();
+  start.attempt = AttemptNumber{attempts_};
+  set(start.connect_by, wakeup_);
+  set(start.answer_by, answer_by_);
+}
+
+// Requires: an attempt is running; it is the last one started.
+inline void Operation::give_up_attempt(Ending why, ActionList& actions) {
+  AttemptState attempt = states_[attempts_ - 1];
+  attempt.ended = true;
+  attempt.given_up = true;
+  attempt.effect = evidence_of_attempt(why, StatusMeaning::error, !attempt.sent).effect;
+  attempt.watched = attempt.sent && watches_attempt();
+  states_[attempts_ - 1] = attempt;
+  dependency_->on_ended_without_answer(why);
+  actions.push(AbandonAttempt{.attempt = AttemptNumber{attempts_}, .watch = attempt.watched});
+}
+
+inline void Operation::limit_passed(Instant now, ActionList& actions) {
+  if (state_ == State::idle || finished()) return;
+  if (now >= deadline_) return finish_by_what_is_known(Stop::deadline, actions);
+  if (now < wakeup_) return;
+  if (state_ == State::backing_off) return start_attempt(now, actions);
+  const bool nothing_sent = !states_[attempts_ - 1].sent;
+  give_up_attempt(Ending::timed_out, actions);
+  retry_or_stop(now, {.ending = Ending::timed_out, .nothing_sent = nothing_sent}, actions);
+}
+
 ActionList Operation::handle(Instant now, const Event& event) {
   return std::visit([&](const auto& one) { return handle(now, one); }, event);
 }
@@ -107,16 +145,6 @@ Effect Operation::effect_of(AttemptNumber attempt) const {
   return states_[number - 1].effect;
 }
 
-void Operation::limit_passed(Instant now, ActionList& actions) {
-  if (state_ == State::idle || finished()) return;
-  if (now >= deadline_) return finish_by_what_is_known(Stop::deadline, actions);
-  if (now < wakeup_) return;
-  if (state_ == State::backing_off) return start_attempt(now, actions);
-  const bool nothing_sent = !states_[attempts_ - 1].sent;
-  give_up_attempt(Ending::timed_out, actions);
-  retry_or_stop(now, {.ending = Ending::timed_out, .nothing_sent = nothing_sent}, actions);
-}
-
 void Operation::on_started(Instant now, const CallStarted& event, ActionList& actions) {
   OVERDUE_CHECK(state_ == State::idle);
   deadline_ = std::min(event.deadline.value_or(kNoLimit), limit_after(now, dependency_->policy()->promise));
@@ -142,10 +170,9 @@ void Operation::on_answer(Instant now, const AttemptEnded& event, ActionList& ac
   const Evidence evidence = evidence_of_attempt(ending, meaning, event.nothing_written);
   const bool repeated = attempt.ended && !attempt.given_up;  // The network gave us the answer twice.
   if (!repeated) {
-    dependency_->on_answer(now, {.ending = ending,
-                                 .elapsed = now - started_at(event.attempt),
-                                 .late = attempt.given_up,
-                                 .server_time = event.server_time});
+    AnswerSeen seen{.ending = ending, .elapsed = now - started_at(event.attempt), .late = attempt.given_up};
+    if (event.server_time) seen.server_time = *event.server_time;
+    dependency_->on_answer(now, seen);
   }
   const bool was_running = !attempt.ended;
   attempt.ended = true;
@@ -215,32 +242,6 @@ bool Operation::finish_if_final(StatusMeaning meaning, const Evidence& evidence,
     return true;
   }
   return false;
-}
-
-void Operation::start_attempt(Instant now, ActionList& actions) {
-  const CallPolicy& policy = dependency_->policy();
-  states_[attempts_] = AttemptState{};
-  started_at_ns_[attempts_] = now.time_since_epoch().count();
-  ++attempts_;
-  answer_by_ = std::min(deadline_, limit_after(now, dependency_->request_timeout()));
-  wakeup_ = std::min(answer_by_, limit_after(now, policy->connect_timeout));
-  state_ = State::waiting;
-  StartAttempt& start = actions.add<StartAttempt>();
-  start.attempt = AttemptNumber{attempts_};
-  set(start.connect_by, wakeup_);
-  set(start.answer_by, answer_by_);
-}
-
-// Requires: an attempt is running; it is the last one started.
-void Operation::give_up_attempt(Ending why, ActionList& actions) {
-  AttemptState attempt = states_[attempts_ - 1];
-  attempt.ended = true;
-  attempt.given_up = true;
-  attempt.effect = evidence_of_attempt(why, StatusMeaning::error, !attempt.sent).effect;
-  attempt.watched = attempt.sent && watches_attempt();
-  states_[attempts_ - 1] = attempt;
-  dependency_->on_ended_without_answer(why);
-  actions.push(AbandonAttempt{.attempt = AttemptNumber{attempts_}, .watch = attempt.watched});
 }
 
 // Whether the last attempt started is listened to after it was given up.

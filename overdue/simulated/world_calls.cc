@@ -59,12 +59,14 @@ void World::start_call(const NewCall& made) {
   call.has_operation = true;
   if (traced_) [[unlikely]]
     trace_call(call, "begins");
-  tell(index, call, CallStarted{made.deadline});
+  CallStarted started;
+  if (made.deadline) started.deadline = *made.deadline;
+  tell(index, call, started);
   release_call(index, call);
 }
 
 template <typename OneEvent>
-void World::tell(std::uint32_t index, Call& call, const OneEvent& event) {
+inline void World::tell(std::uint32_t index, Call& call, const OneEvent& event) {
   if (!call.has_operation) [[unlikely]]
     return tell_write(index, Event(event));
   perform(index, call, call.operation.handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
@@ -85,7 +87,7 @@ void World::perform(std::uint32_t index, Call& call, const ActionList& actions, 
       if (start != nullptr && start->attempt == abandoned->attempt) {
         start = nullptr;
       } else {
-        give_up(call, *abandoned, caller_left || is_answered(actions));
+        give_up(call, *abandoned, caller_left || (actions.size() > 1 && is_answered(actions)));
       }
     } else if (const auto* finish = std::get_if<FinishCall>(&action)) {
       on_verdict(call, *finish);
@@ -107,7 +109,6 @@ void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
   Call& call = calls_[index];
   if (call.timer != ticket) return;
   call.timer_at = kNever;
-  if (call.attempt != kNone) __builtin_prefetch(&attempts_[call.attempt]);
   if (call.wakeup_at <= now_) return tell(index, call, WakeupReached{});
   if (call.wakeup_at == kNever) return;
   call.timer_at = call.wakeup_at;
@@ -116,7 +117,7 @@ void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
 
 std::uint32_t WorldState::pick_replica_of_several(Channel& channel) {
   const auto count = static_cast<std::uint32_t>(channel.in_flight.size());
-  switch (links_[channel.link].link->balance) {
+  switch (channel.link_state->link->balance) {
     case Balance::round_robin:
       return channel.turn++ % count;
     case Balance::random:
@@ -136,7 +137,7 @@ std::uint32_t WorldState::pick_replica_of_several(Channel& channel) {
 AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
                                   const Question* asks) {
   Channel& channel = *channels_[call.channel];
-  LinkState& link = links_[channel.link];
+  LinkState& link = *channel.link_state;
   const std::uint32_t place = pick_replica(channel);
   ++channel.in_flight[place];
   const std::uint32_t slot = attempts_.take();
@@ -162,10 +163,9 @@ AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAt
   if (asks == nullptr) {
     ++seconds.attempts;
     ++channel.attempts;
-    if (start.attempt > AttemptNumber{1}) {
-      ++seconds.retries;
-      ++channel.retries;
-    }
+    const std::uint64_t retries = start.attempt > AttemptNumber{1} ? 1 : 0;
+    seconds.retries += retries;
+    channel.retries += retries;
   } else {
     ++channel.questions;
   }
@@ -189,13 +189,13 @@ void World::give_up(Call& call, const AbandonAttempt& action, bool caller_left) 
   attempt.timed_out = attempt.connected && !caller_left;
   const bool was_connected = attempt.connected;
   end_attempt(channel, attempt, caller_left ? Ending::abandoned : Ending::timed_out, false);
-  if (was_connected && links_[channel.link].link->cancellation) send_cancellation(slot);
+  if (was_connected && channel.link_state->link->cancellation) send_cancellation(slot);
   release_attempt(slot, attempt);
 }
 
 // Counts the end of an attempt and lets go of its connection; its caller's reference stays.
 void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection) {
-  LinkState& link = links_[channel.link];
+  LinkState& link = *channel.link_state;
   ReplicaState& replica = replicas_[attempt.replica];
   attempt.awaited = false;
   ++replica.ended;
@@ -236,7 +236,7 @@ void World::on_reply(std::uint32_t index) {
   settle(attempt.call, call);
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
-    ++links_[channel_of(attempt).link].false_timeouts;
+    ++channel_of(attempt).link_state->false_timeouts;
   }
   if (attempt.awaited || attempt.watched) {
     const bool awaited = attempt.awaited;

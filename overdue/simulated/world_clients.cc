@@ -77,7 +77,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
                      : finish.verdict == Verdict::not_applied ? "not applied"
                                                               : "ended without an answer");
   }
-  if (call.outcome == Outcome::answered) ++links_[channels_[call.channel]->link].answered;
+  if (call.outcome == Outcome::answered) ++channels_[call.channel]->link_state->answered;
   if (call.client == kNone) {
     // Of a write ordered again; the call in whose place it is had a no.
     if (call.write != kNone && calls_[call.root].outcome == Outcome::open)

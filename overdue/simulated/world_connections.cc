@@ -7,7 +7,7 @@ namespace overdue::world {
 // True where the attempt is connected at once.
 bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = channel_of(attempt);
-  const LinkState& link = links_[channel.link];
+  const LinkState& link = *channel.link_state;
   if (!link.link->pool) return connect(index, attempt);
   const Pool& pool = *link.link->pool;
   Connections& connections = channel.connections[attempt.replica - link.first_replica];
@@ -41,7 +41,7 @@ bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
 // True where the attempt is connected at once.
 bool World::connect(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = channel_of(attempt);
-  LinkState& link = links_[channel.link];
+  LinkState& link = *channel.link_state;
   const ReplicaState& replica = replicas_[attempt.replica];
   const auto& phase = link.network->connect;
   if (!phase && (replica.up || replica.dead)) {
@@ -96,7 +96,7 @@ void World::on_refused(std::uint32_t index) {
 }
 
 void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept) {
-  LinkState& link = links_[channel.link];
+  LinkState& link = *channel.link_state;
   const std::uint32_t place = attempt.replica - link.first_replica;
   Connections& connections = channel.connections[place];
   if (attempt.in_pool_queue) {
@@ -116,7 +116,7 @@ void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept
 }
 
 void World::serve_next_waiting(Channel& channel, std::uint32_t place) {
-  LinkState& link = links_[channel.link];
+  LinkState& link = *channel.link_state;
   Connections& connections = channel.connections[place];
   while (connections.waiting.length > 0) {
     const std::uint32_t index = connections.waiting.first;
@@ -153,7 +153,7 @@ void World::serve_next_waiting(Channel& channel, std::uint32_t place) {
 void World::forget_connections(std::uint32_t replica) {
   for (const auto& place : channels_) {
     Channel& channel = *place;
-    const LinkState& link = links_[channel.link];
+    const LinkState& link = *channel.link_state;
     if (link.service != replicas_[replica].service) continue;
     Connections& connections = channel.connections[replica - link.first_replica];
     connections.open -= static_cast<std::uint32_t>(connections.idle.size());

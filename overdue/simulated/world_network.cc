@@ -13,7 +13,7 @@ bool WorldState::lost(WayState& way, Random& random) {
 
 void World::send_request(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = channel_of(attempt);
-  LinkState& link = links_[channel.link];
+  LinkState& link = *channel.link_state;
   WayState& way = link.request;
   std::optional<Duration> allowance;
   if (attempt.deadline) {
@@ -72,7 +72,7 @@ void World::on_request(std::uint32_t index) { arrive(index, attempts_[index]); }
 void World::answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once) {
   AttemptSlot& copy = attempts_[index];
   Channel& channel = channel_of(copy);
-  WayState& way = links_[channel.link].reply;
+  WayState& way = channel.link_state->reply;
   copy.answer = ending;
   copy.status = status;
   copy.phase = Phase::away;
@@ -99,7 +99,7 @@ void World::answer(std::uint32_t index, Ending ending, std::uint16_t status, boo
 
 void World::send_cancellation(std::uint32_t index) {
   Channel& channel = channel_of(attempts_[index]);
-  WayState& way = links_[channel.link].request;
+  WayState& way = channel.link_state->request;
   if (lost(way, channel.random)) return;
   ++attempts_[index].references;
   push(now_ + way.delay.draw(channel.random), Kind::cancellation, index);

@@ -96,6 +96,7 @@ struct Channel {
   Dependency dependency;
   Random random;
   std::uint32_t link = kNone;
+  LinkState* link_state = nullptr;
   std::uint32_t turn = 0;  // Round robin.
   std::uint64_t calls = 0;
   std::uint64_t attempts = 0;

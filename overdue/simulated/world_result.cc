@@ -86,7 +86,7 @@ RunResult World::result() {
   result.ended_at = now_ - Instant{};
   result.interrupted = interrupted_;
   result.faults_end = faults_end_;
-  for (std::uint32_t i = 0; i < calls_.made(); ++i) {
+  for (std::uint32_t i = 0; i < calls_.used_below(); ++i) {
     const Call& call = calls_[i];
     if (call.in_use && call.client != kNone) fold(call);
   }
@@ -150,7 +150,7 @@ void World::add_links(RunResult& result) {
     row.ordered_again += channel.ordered_again;
     for (std::size_t i = 0; i < kEndingCount; ++i) row.endings[i] += channel.endings[i];
   }
-  for (std::uint32_t i = 0; i < attempts_.made(); ++i) {
+  for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
     if (attempt.in_use && attempt.awaited && !is_question(attempt))
       ++result.links[channels_[attempt.channel]->link].open;
@@ -163,7 +163,7 @@ void World::add_links(RunResult& result) {
 
 // Work under way at the end counts as far as it has come.
 void World::add_services(RunResult& result) {
-  for (std::uint32_t i = 0; i < attempts_.made(); ++i) {
+  for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
     if (!attempt.in_use || !is_at_work(attempt.phase)) continue;
     const Duration spent = now_ - attempt.begun;

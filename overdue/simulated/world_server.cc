@@ -143,7 +143,7 @@ void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
   }
 }
 
-void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) {
+inline void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
   if (attempt.fails) [[unlikely]] {
     ++service.result.failed;
@@ -175,7 +175,7 @@ void World::leave_lock(ServiceState& service) {
 }
 
 // The next group of calls, or the commit after the last.
-void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
+inline void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
   if (attempt.group >= service.calls.size()) return commit(index, attempt);
   const std::vector<std::uint32_t>& group = service.calls[attempt.group];

@@ -150,6 +150,7 @@ std::uint32_t World::add_channel(std::uint32_t link, std::string_view owner) {
                                                 entity("channel", owner, said.name),
                                                 services_[links_[link].service].service->replicas.size()));
   channels_.back()->link = link;
+  channels_.back()->link_state = &links_[link];  // All are there by now.
   return static_cast<std::uint32_t>(channels_.size() - 1);
 }
 
