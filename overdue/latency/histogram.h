@@ -57,9 +57,10 @@ class LatencyHistogram {
     if (ns - covered_from_ >= covered_count_) [[unlikely]]
       return add_slowly(value, count);
     std::uint64_t& counter = counts_[bucket_within(ns) - first_];
-    if (counter > kCountMax - count) [[unlikely]]
+    std::uint64_t sum = 0;
+    if (__builtin_add_overflow(counter, count, &sum)) [[unlikely]]
       return add_slowly(value, count);
-    counter += count;
+    counter = sum;
   }
   void merge(const LatencyHistogram& other);
   void clear();  // As new, keeping its memory for the next latencies.
