@@ -14,12 +14,13 @@ namespace overdue {
 class Random {
  public:
   explicit constexpr Random(std::uint64_t seed, std::uint64_t entity = 0) {
-    std::uint64_t state = seed ^ (mixed(entity + 1) * 0x9e3779b97f4a7c15U);
+    constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15U;
+    const std::uint64_t state = seed ^ (mixed(entity + 1) * kStep);
     // Word by word and no loop: who draws once pays for the words of that one draw.
-    words_[0] = mixed(state += 0x9e3779b97f4a7c15U);
-    words_[1] = mixed(state += 0x9e3779b97f4a7c15U);
-    words_[2] = mixed(state += 0x9e3779b97f4a7c15U);
-    words_[3] = mixed(state += 0x9e3779b97f4a7c15U);
+    words_[0] = mixed(state + kStep);
+    words_[1] = mixed(state + 2 * kStep);
+    words_[2] = mixed(state + 3 * kStep);
+    words_[3] = mixed(state + 4 * kStep);
   }
 
   constexpr std::uint64_t next() {
