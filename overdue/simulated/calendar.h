@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace overdue {
 // Calendar holds entries of the near future on pages of equal length, in order: putting one in and taking the
 // first out are a few instructions each, however many there are (Brown, "Calendar Queues", 1988). A page has
 // few places, and there are pages for a while only: an entry that finds no place is refused, and is for its
-// owner to keep. Where many are, better_bits() says which length of a page would suit them.
+// owner to keep. Where many are, better_bits() says which length of a page would suit them; where there is
+// none, it is better closed.
 //
 // Memory: 64 KB. Threads: none. Replay: integers only; what it refuses depends on what it was given alone.
 class Calendar {
@@ -32,7 +35,7 @@ class Calendar {
   // False where there is no place for it.
   bool put(Entry entry) {
     const std::uint64_t page = page_of(entry);
-    if (page - today_ >= kPages) return refuse(far_);
+    if (page - today_ >= open_) return refuse(far_);
     const std::size_t index = page % kPages;
     std::size_t place = taken_[index];
     if (place == kPlaces) return refuse(full_);
@@ -61,13 +64,20 @@ class Calendar {
     today_ = bits < bits_ ? today_ << (bits_ - bits) : today_ >> (bits - bits_);
     bits_ = bits;
   }
-  // With which more of those refused since it was last asked would have found a place.
+  // Closed, it refuses everything. Requires of close(): it is empty.
+  bool is_open() const { return open_ > 0; }
+  void open() { open_ = kPages; }
+  void close() { open_ = 0; }
+
+  // With which fewer would find a full page, judged by those refused since it was last asked; or, where
+  // hardly any did, more would find a page at all. Longer pages only while most are empty: else the far ones
+  // would fill them, and it would go back and forth.
   unsigned better_bits() {
     const std::uint32_t full = std::exchange(full_, 0);
     const std::uint32_t far = std::exchange(far_, 0);
-    if (full > 3 * far && bits_ > kBitsMin) return bits_ - 1;
-    if (far > 3 * full && bits_ < kBitsMax) return bits_ + 1;
-    return bits_;
+    if (full > far / 8) return std::max(bits_ - 1, kBitsMin);
+    const bool sparse = std::accumulate(taken_.begin(), taken_.end(), std::size_t{0}) < kPages / 2;
+    return far > 0 && sparse ? std::min(bits_ + 1, kBitsMax) : bits_;
   }
 
  private:
@@ -106,6 +116,7 @@ class Calendar {
   std::uint32_t full_ = 0;  // Refused.
   std::uint32_t far_ = 0;
   std::uint64_t today_ = 0;
+  std::uint64_t open_ = kPages;  // So many pages from today's on.
   Entry first_ = EventQueue::kNone;
   std::vector<Page> pages_;
   std::array<std::uint64_t, kPages / 64> filled_{};

@@ -42,9 +42,9 @@ RC_GTEST_PROP(Calendar, GivesWhatItTookInOrder, ()) {
 TEST(Calendar, RefusesTheFifthOnAPageAndWhatIsPastTheLastPage) {
   Calendar calendar;
   for (EventQueue::Ticket ticket = 1; ticket <= 4; ++ticket)
-    EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(kPage - 1), ticket)));
-  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(kPage - 1), 5)));
-  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(kPage), 6)));
+    EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(2 * kPage - 1), ticket)));
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(2 * kPage - 1), 5)));
+  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(2 * kPage), 6)));
   EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(1024 * kPage - 1), 7)));
   EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(1024 * kPage), 8)));
   calendar.turn_to(at(kPage - 1));
@@ -71,18 +71,41 @@ TEST(Calendar, AsksForShorterPagesWhereTheyAreFullAndForLongerOnesWhereTheyEndTo
   EXPECT_EQ(calendar.better_bits(), 19U);
 }
 
-// Through many changes of the pages' length: crowds, then pauses, then both.
+TEST(Calendar, RefusesEverythingWhileItIsClosed) {
+  Calendar calendar;
+  calendar.close();
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(0), 1)));
+  EXPECT_EQ(calendar.first(), EventQueue::kNone);
+  calendar.open();
+  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(0), 2)));
+}
+
+TEST(Calendar, AsksForNoLongerPagesWhereHalfOfThemAreInUse) {
+  Calendar calendar;
+  EventQueue::Ticket ticket = 0;
+  for (int page = 0; page < 512; ++page)
+    ASSERT_TRUE(calendar.put(EventQueue::entry_of(at(page * kPage), ++ticket)));
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(2000 * kPage), ++ticket)));
+  EXPECT_EQ(calendar.better_bits(), 18U);
+  calendar.take_first();
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(2000 * kPage), ++ticket)));
+  EXPECT_EQ(calendar.better_bits(), 19U);
+}
+
+// Through many changes of the pages' length: crowds, then pauses, then both; and then more at once than there
+// are pages for, so that the calendar is closed.
 TEST(TimerQueue, GivesWhatAQueueWithoutACalendarGivesAtEveryPace) {
   TimerQueue queue;
   EventQueue plain;
   Random random(7);
   Instant now{};
-  for (int round = 0; round < 120'000; ++round) {
-    const int scale = round < 40'000 ? 12 : round < 80'000 ? 34 : 10 + 4 * (round % 7);
+  for (int round = 0; round < 260'000; ++round) {
+    const int scale = round < 40'000 ? 12 : round < 80'000 ? 34 : round < 120'000 ? 10 + 4 * (round % 7) : 28;
     const auto ahead = static_cast<std::int64_t>(random.below(std::uint64_t{1} << scale));
     const auto slot = static_cast<std::uint32_t>(round % 1000);
     ASSERT_EQ(queue.push(now + Duration(ahead), slot), plain.push(now + Duration(ahead), slot));
-    if (round % 40'000 < 200) continue;  // Some are always there.
+    // Some are always there.
+    if (round % 40'000 < 200 || (round >= 120'000 && round < 140'000)) continue;
     EventQueue::Event event{}, expected{};
     ASSERT_TRUE(plain.pop_until(Instant::max(), expected));
     ASSERT_TRUE(queue.pop_until(Instant::max(), event));

@@ -64,7 +64,7 @@ class TimerQueue {
 
  private:
   static constexpr std::size_t kLeast = 64;
-  static constexpr std::uint32_t kRefusedMax = 1024;
+  static constexpr std::uint64_t kRefusedMax = 1024, kReopenedAfter = 64 * kRefusedMax;
 
   [[gnu::noinline, gnu::cold]] void widen() {
     std::vector<EventQueue::Entry> wider(2 * lane_.size());
@@ -73,18 +73,27 @@ class TimerQueue {
     mask_ = lane_.size() - 1;
   }
 
-  // Where that is more than a quarter of all, with pages of another length from now on.
+  // What the calendar refused. Where that is a quarter of all, it gets pages of another length; where it is
+  // half and no other would do, for so many events lie ahead at once, it is closed for a while: looked into
+  // in vain it costs more than the heap alone.
   [[gnu::noinline]] void put_in_heap(EventQueue::Entry entry) {
     heap_.put(entry);
-    if (++refused_ < kRefusedMax) return;
-    refused_ = 0;
+    if (++refused_ % kRefusedMax != 0) return;
     const std::uint64_t pushes = static_cast<Ticket>(entry) >> EventQueue::kSlotBits;
-    const bool often = pushes - looked_at_ < 4 * kRefusedMax;
+    const std::uint64_t share = (pushes - looked_at_) / kRefusedMax;  // One in so many was refused.
     looked_at_ = pushes;
+    if (!calendar_.is_open()) {
+      if (refused_ % kReopenedAfter == 0) calendar_.open();
+      return;
+    }
     const unsigned bits = calendar_.better_bits();
-    if (!often || bits == calendar_.bits()) return;
+    const bool closes = bits == calendar_.bits() && share < 2;
+    if (share >= 4 || (bits == calendar_.bits() && !closes)) return;
     for (; calendar_.first() != EventQueue::kNone; calendar_.take_first()) heap_.put(calendar_.first());
-    calendar_.set_bits(bits);
+    if (closes)
+      calendar_.close();
+    else
+      calendar_.set_bits(bits);
   }
 
   EventQueue heap_;
@@ -95,8 +104,8 @@ class TimerQueue {
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
   Instant last_in_lane_{};
-  std::uint32_t refused_ = 0;    // By the calendar, and
-  std::uint64_t looked_at_ = 0;  // pushes when they were last looked at.
+  std::uint64_t refused_ = 0;    // By the calendar, of all pushes,
+  std::uint64_t looked_at_ = 0;  // and the pushes when that was last looked at.
 };
 
 }  // namespace overdue
