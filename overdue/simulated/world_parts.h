@@ -72,8 +72,7 @@ struct LinkState {
   std::uint32_t first_replica = 0;  // Of the service.
   bool tells_deadlines = false;     // The service has a use for them.
   bool always_connected = false;    // No pool and no connect phase.
-  std::uint64_t answered = 0;
-  std::uint64_t false_timeouts = 0;
+  std::uint64_t answered = 0, false_timeouts = 0;
   LatencyHistogram connect_failures;
   std::uint64_t connect_failure_count = 0;
   Duration pool_wait{};
