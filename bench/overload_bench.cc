@@ -1,7 +1,7 @@
 // The overload loop (10 workers, 60 % load, a queue of 20,000, limit 400 ms, 4 attempts with full jitter, 5 s
 // of fivefold slowness, 60 s) in the simulated world, beside one loop written for this model and nothing
-// else, over the same event queue and the same draws. "call" below is nanoseconds for each of the clients'
-// calls.
+// else, with the same draws: over a heap, as anybody would write it, and over the queue the world has, with a
+// calendar and a lane for limits. "call" below is nanoseconds for each of the clients' calls.
 
 #include <benchmark/benchmark.h>
 
@@ -14,6 +14,7 @@
 #include "overdue/latency/histogram.h"
 #include "overdue/simulated/event_queue.h"
 #include "overdue/simulated/run.h"
+#include "overdue/simulated/timer_queue.h"
 
 namespace overdue {
 namespace {
@@ -36,11 +37,12 @@ struct Second {
 };
 
 // Everything in one place: calls by number, the queue a ring of calls, workers and calls as slots of events.
+template <typename Queue>
 class OneLoop {
  public:
   std::uint64_t run() {
     push(Instant{} + gap(), kArrival);
-    EventQueue::Event event{};
+    typename Queue::Event event{};
     while (events_.pop_until(Instant{} + kRun, event)) {
       now_ = event.at;
       second_ = &seconds_[static_cast<std::size_t>(now_.time_since_epoch() / 1s)];
@@ -79,7 +81,7 @@ class OneLoop {
   static constexpr std::uint32_t kIndexMax = (1U << 24) - 1;
   struct Call {
     Instant started;
-    EventQueue::Ticket awaited;  // The limit of the attempt that is waited for.
+    typename Queue::Ticket awaited;  // The limit of the attempt that is waited for.
     std::uint32_t attempts;
     std::uint32_t second;
     std::uint32_t executions;
@@ -90,7 +92,14 @@ class OneLoop {
     std::uint32_t attempt;
   };
 
-  EventQueue::Ticket push(Instant at, std::uint32_t slot) { return events_.push(at, slot); }
+  typename Queue::Ticket push(Instant at, std::uint32_t slot) { return events_.push(at, slot); }
+  typename Queue::Ticket push_limit(Instant at, std::uint32_t slot) {
+    if constexpr (requires { events_.push_limit(at, slot); }) {
+      return events_.push_limit(at, slot);
+    } else {
+      return push(at, slot);
+    }
+  }
   Duration gap() {
     return Duration(static_cast<std::int64_t>(standard_exponential(arrivals_) * (1e9 / kCallsPerSecond)));
   }
@@ -112,7 +121,7 @@ class OneLoop {
     Call& call = calls_[index];
     ++call.attempts;
     ++second_->attempts;
-    call.awaited = push(now_ + kLimit, kLimitPassed | index);
+    call.awaited = push_limit(now_ + kLimit, kLimitPassed | index);
     if (busy_ < kWorkers) {
       ++busy_;
       ++call.references;
@@ -172,7 +181,7 @@ class OneLoop {
   }
 
   static constexpr std::uint64_t kRing = 32'768;
-  EventQueue events_;
+  Queue events_;
   Random arrivals_{1, 1}, services_{1, 2}, jitter_{1, 3};
   Lognormal service_ = Lognormal::with_median(kMedianNs, kSigma);
   std::vector<Call> calls_;
@@ -194,11 +203,12 @@ void report(benchmark::State& state, std::uint64_t calls, double goodput) {
   state.counters["goodput"] = goodput;
 }
 
+template <typename Queue>
 void OverloadOneLoop(benchmark::State& state) {
   std::uint64_t calls = 0;
   double goodput = 0;
   for (auto _ : state) {
-    OneLoop loop;
+    OneLoop<Queue> loop;
     calls = loop.run();
     std::uint64_t good = 0;
     for (const Second& second : loop.seconds_) good += second.goodput;
@@ -207,7 +217,8 @@ void OverloadOneLoop(benchmark::State& state) {
   }
   report(state, calls, goodput);
 }
-BENCHMARK(OverloadOneLoop)->Unit(benchmark::kMillisecond);
+BENCHMARK(OverloadOneLoop<EventQueue>)->Unit(benchmark::kMillisecond);
+BENCHMARK(OverloadOneLoop<TimerQueue>)->Unit(benchmark::kMillisecond);
 
 Scenario overload() {
   Scenario made;
