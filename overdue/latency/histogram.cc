@@ -21,9 +21,7 @@ void LatencyHistogram::add_slowly(Duration value, std::uint64_t count) {
 void LatencyHistogram::make_room(Duration value) {
   OVERDUE_CHECK(value >= Duration(0));
   const std::uint32_t bucket = bucket_of(value);
-  const bool was_empty = counts_.empty();
-  cover(was_empty ? bucket : std::min(bucket, bucket_of(min_)),
-        was_empty ? bucket : std::max(bucket, bucket_of(max_)));
+  if (bucket - first_ >= counts_.size()) cover(bucket);
   min_ = std::min(min_, value);
   max_ = std::max(max_, value);
   covered_from_ = static_cast<std::uint64_t>(min_.count());
@@ -31,17 +29,15 @@ void LatencyHistogram::make_room(Duration value) {
   covered_count_ = covered_from_ <= last ? last - covered_from_ + 1 : 0;
 }
 
-void LatencyHistogram::cover(std::uint32_t first, std::uint32_t last) {
-  if (counts_.empty()) {
-    first_ = first;
-    counts_.resize(last - first + 1);
-    return;
+// Requires: the bucket has no counter yet.
+void LatencyHistogram::cover(std::uint32_t bucket) {
+  if (counts_.empty()) first_ = bucket;
+  if (bucket < first_) {
+    counts_.insert(counts_.begin(), first_ - bucket, 0);
+    first_ = bucket;
+  } else {
+    counts_.resize(bucket - first_ + 1);
   }
-  if (first < first_) {
-    counts_.insert(counts_.begin(), first_ - first, 0);
-    first_ = first;
-  }
-  if (last - first_ + 1 > counts_.size()) counts_.resize(last - first_ + 1);
 }
 
 void LatencyHistogram::merge(const LatencyHistogram& other) {

@@ -101,7 +101,7 @@ class LatencyHistogram {
 
   void add_slowly(Duration value, std::uint64_t count);
   void make_room(Duration value);
-  void cover(std::uint32_t first, std::uint32_t last);
+  void cover(std::uint32_t bucket);
 
   std::vector<std::uint64_t> counts_;  // From the bucket of min_ to that of max_.
   std::uint64_t first_ = 0;

@@ -76,33 +76,25 @@ class EventQueue {
   static Entry entry_of(Instant at, Ticket ticket) {
     return (static_cast<Entry>(static_cast<std::uint64_t>(at.time_since_epoch().count())) << 64) | ticket;
   }
+  // As unsigned numbers, so that kNone is after every end.
+  static bool is_after(Entry entry, Instant end) {
+    return static_cast<std::uint64_t>(entry >> 64) >
+           static_cast<std::uint64_t>(end.time_since_epoch().count());
+  }
   static Event event_of(Entry entry) { return {time_of(entry), static_cast<Ticket>(entry)}; }
 
   // Requires: !empty().
-  Instant next_at() {
+  Instant next_at() { return time_of(first()); }
+  // kNone where there is nothing.
+  Entry first() {
     close();
-    return time_of(entries_[kRoot]);
+    return entries_[kRoot];
   }
 
   // Takes the first into `event` where it is at `end` or before it.
   bool pop_until(Instant end, Event& event) {
-    close();
-    const Entry least = entries_[kRoot];  // kNone where there is nothing.
-    // As unsigned numbers, so that kNone is past every end.
-    if (static_cast<std::uint64_t>(least >> 64) >
-        static_cast<std::uint64_t>(end.time_since_epoch().count())) {
-      return false;
-    }
-    open_ = true;
-    event = event_of(least);
-    return true;
-  }
-
-  // Takes the first into `event` where it is before `bound`.
-  bool pop_before(Entry bound, Event& event) {
-    close();
-    const Entry least = entries_[kRoot];  // kNone where there is nothing.
-    if (least >= bound) return false;
+    const Entry least = first();
+    if (is_after(least, end)) return false;
     open_ = true;
     event = event_of(least);
     return true;

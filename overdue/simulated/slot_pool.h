@@ -27,26 +27,21 @@ class SlotPool {
   const T& operator[](std::uint32_t slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
 
   std::uint32_t take() {
-    ++used_;
-    if (!free_.empty()) {
-      const std::uint32_t slot = free_.back();
-      free_.pop_back();
-      return slot;
-    }
-    return make();
+    if (free_count_ == 0) return make();
+    return free_[--free_count_];
   }
-  void give_back(std::uint32_t slot) {
-    --used_;
-    free_.push_back(slot);
-  }
+  void give_back(std::uint32_t slot) { free_[free_count_++] = slot; }
 
-  std::uint32_t used() const { return used_; }
-  std::uint32_t made() const { return made_; }                         // Every slot is below it.
-  std::uint32_t used_below() const { return used_ == 0 ? 0 : made_; }  // Every one in use is below it.
+  std::uint32_t used() const { return made_ - free_count_; }
+  std::uint32_t made() const { return made_; }                          // Every slot is below it.
+  std::uint32_t used_below() const { return used() == 0 ? 0 : made_; }  // Every one in use is below it.
 
  private:
   [[gnu::noinline]] std::uint32_t make() {
-    if (made_ % kChunk == 0) chunks_.push_back(std::allocator<T>().allocate(kChunk));
+    if (made_ % kChunk == 0) {
+      chunks_.push_back(std::allocator<T>().allocate(kChunk));
+      free_.resize(free_.size() + kChunk);
+    }
     std::construct_at(&chunks_.back()[made_ % kChunk]);
     return made_++;
   }
@@ -55,9 +50,9 @@ class SlotPool {
   // 30,000 places in use at once, 500 pages more were fresh with chunks of 128.
   static constexpr std::uint32_t kChunk = 16;
   std::vector<T*> chunks_;
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> free_;  // Has room for every place there is, so that giving back is one store.
+  std::uint32_t free_count_ = 0;
   std::uint32_t made_ = 0;
-  std::uint32_t used_ = 0;
 };
 
 }  // namespace overdue

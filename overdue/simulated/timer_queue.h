@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,12 +45,14 @@ class TimerQueue {
 
   // Takes the first into `event` where it is at `end` or before it.
   bool pop_until(Instant end, Event& event) {
-    const EventQueue::Entry soon = std::min(calendar_.first(), first_in_lane_);
-    const EventQueue::Entry bound = std::min(soon, EventQueue::entry_of(end, ~Ticket{0}));
-    if (!heap_.pop_before(bound, event)) {
-      if (bound != soon) return false;
+    const bool in_lane = first_in_lane_ < calendar_.first();
+    const EventQueue::Entry soon = in_lane ? first_in_lane_ : calendar_.first();
+    if (heap_.first() < soon) {
+      if (!heap_.pop_until(end, event)) return false;
+    } else {
+      if (EventQueue::is_after(soon, end)) return false;
       event = EventQueue::event_of(soon);
-      if (soon == first_in_lane_) {
+      if (in_lane) {
         ++head_;
         first_in_lane_ = head_ == tail_ ? EventQueue::kNone : lane_[head_ & mask_];
       } else {

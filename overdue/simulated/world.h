@@ -62,7 +62,8 @@ class World : private WorldState {
                              const Question* asks = nullptr);
   void give_up(Call& call, const AbandonAttempt& action, bool caller_left);
   void end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection);
-  void on_reply(std::uint32_t index);
+  void on_reply(std::uint32_t index) { on_reply(index, attempts_[index]); }
+  void on_reply(std::uint32_t index, AttemptSlot& copy);
   void release_call(std::uint32_t index) { release_call(index, calls_[index]); }
   void release_call(std::uint32_t index, Call& call) {
     if (--call.references == 0) end_call(index, call);
@@ -86,9 +87,13 @@ class World : private WorldState {
 
   // world_network.cc
   void send_request(std::uint32_t index, AttemptSlot& attempt);
+  void send_with_terms(std::uint32_t index, AttemptSlot& attempt);
+  void send_on(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance);
+  void send_over_network(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance);
   void send_copy(std::uint32_t index, Instant arrives);
   void on_request(std::uint32_t index);
-  void answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once);
+  void answer(std::uint32_t index, AttemptSlot& copy, Ending ending, std::uint16_t status, bool at_once);
+  void answer_over_network(std::uint32_t index, AttemptSlot& copy);
   void send_cancellation(std::uint32_t index);
 
   // world_server.cc
@@ -106,7 +111,7 @@ class World : private WorldState {
   void abandon_calls(std::uint32_t index);
   void commit(std::uint32_t index, AttemptSlot& attempt);
   void end_work(std::uint32_t index, AttemptSlot& attempt);
-  void end_work_with(std::uint32_t index, Ending ending, std::uint16_t status);
+  void end_work_with(std::uint32_t index, AttemptSlot& attempt, Ending ending, std::uint16_t status);
   void stop_work(std::uint32_t index, AttemptSlot& attempt);
   void on_cancellation(std::uint32_t index);
   void on_check(std::uint32_t index);
@@ -150,7 +155,7 @@ class World : private WorldState {
   bool turned_away(std::uint32_t index, AttemptSlot& attempt);
   bool claim_key(std::uint32_t index, AttemptSlot& attempt);
   void answer_claim(std::uint32_t index, AttemptSlot& attempt, const ClaimReply& claim, bool limit_passed);
-  void answer_too_late(std::uint32_t index, WriteMessage& message, bool limit_passed);
+  void answer_too_late(std::uint32_t index, AttemptSlot& attempt, WriteMessage& message, bool limit_passed);
   void do_effect(AttemptSlot& attempt, const std::string& reply);
   bool commit_key(std::uint32_t index, AttemptSlot& attempt);
   bool commit_record(std::uint32_t index, AttemptSlot& attempt, StoreState& store, bool rejects);

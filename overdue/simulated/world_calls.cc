@@ -230,8 +230,7 @@ void World::settle(std::uint32_t index, Call& call) {
     tell(index, call, WakeupReached{});
 }
 
-void World::on_reply(std::uint32_t index) {
-  AttemptSlot& copy = attempts_[index];
+void World::on_reply(std::uint32_t index, AttemptSlot& copy) {
   const std::uint32_t original = copy.original;
   AttemptSlot& attempt = attempts_[original];
   Call& call = calls_[attempt.call];

@@ -124,7 +124,7 @@ void World::crash(std::uint32_t number, bool silently) {
     if (silently) {
       release_attempt(index);
     } else {
-      answer(index, Ending::reset, 0, false);
+      answer(index, attempts_[index], Ending::reset, 0, false);
     }
   }
   forget_connections(number);

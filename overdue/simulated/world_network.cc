@@ -12,23 +12,39 @@ bool WorldState::lost(WayState& way, Random& random) {
 }
 
 void World::send_request(std::uint32_t index, AttemptSlot& attempt) {
+  const LinkState& link = *channel_of(attempt).link_state;
+  if (attempt.deadline || attempt.message != kNone || link.link->repeats) [[unlikely]]
+    return send_with_terms(index, attempt);
+  send_on(index, attempt, std::nullopt);
+}
+
+// What most requests have nothing of: a deadline to tell, a write's message, something that repeats them.
+void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = channel_of(attempt);
   LinkState& link = *channel.link_state;
-  WayState& way = link.request;
   std::optional<Duration> allowance;
   if (attempt.deadline) {
     allowance = channel.dependency.allowance_for_next_hop(now_, *attempt.deadline);
     if (!allowance) return;  // No time is left: the limit ends it.
   }
-  if (attempt.message != kNone) [[unlikely]]
-    note_sent(attempt);
-  if (link.link->repeats && channel.random.uniform() < link.link->repeats->share.value()) [[unlikely]]
-    send_copy(index, now_ + link.repeats_after.draw(channel.random) + way.delay.draw(channel.random));
-  if (way.instant) {
-    if (allowance) attempt.deadline = now_ + *allowance;
-    ++attempt.references;
-    return arrive(index, attempt);
-  }
+  if (attempt.message != kNone) note_sent(attempt);
+  if (link.link->repeats && channel.random.uniform() < link.link->repeats->share.value())
+    send_copy(index,
+              now_ + link.repeats_after.draw(channel.random) + link.request.delay.draw(channel.random));
+  send_on(index, attempt, allowance);
+}
+
+// `allowance`: what the server is told it has.
+inline void World::send_on(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance) {
+  if (!channel_of(attempt).link_state->request.instant) return send_over_network(index, attempt, allowance);
+  if (allowance) attempt.deadline = now_ + *allowance;
+  ++attempt.references;
+  arrive(index, attempt);
+}
+
+void World::send_over_network(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance) {
+  Channel& channel = channel_of(attempt);
+  WayState& way = channel.link_state->request;
   if (traced_) [[unlikely]]
     trace_attempt(attempt, "sent");
   if (lost(way, channel.random)) {
@@ -69,26 +85,24 @@ void World::on_request(std::uint32_t index) { arrive(index, attempts_[index]); }
 
 // Sends an answer to one copy of a request; the server's reference goes with it. `at_once`: it may be heard
 // before this returns, where the way takes no time.
-void World::answer(std::uint32_t index, Ending ending, std::uint16_t status, bool at_once) {
-  AttemptSlot& copy = attempts_[index];
-  Channel& channel = channel_of(copy);
-  WayState& way = channel.link_state->reply;
+void World::answer(std::uint32_t index, AttemptSlot& copy, Ending ending, std::uint16_t status,
+                   bool at_once) {
   copy.answer = ending;
   copy.status = status;
   copy.phase = Phase::away;
   copy.server_time = now_ - copy.arrived;
-  if (way.instant) {
-    if (at_once) {
-      on_reply(index);
-    } else {
-      at_once_.push_back(index);
-    }
-    return;
-  }
+  if (!channel_of(copy).link_state->reply.instant) return answer_over_network(index, copy);
+  if (at_once) return on_reply(index, copy);
+  at_once_.push_back(index);
+}
+
+void World::answer_over_network(std::uint32_t index, AttemptSlot& copy) {
+  Channel& channel = channel_of(copy);
+  WayState& way = channel.link_state->reply;
   if (lost(way, channel.random)) {
     if (traced_) [[unlikely]]
       trace_attempt(copy, "reply lost");
-    return release_attempt(index);
+    return release_attempt(index, copy);
   }
   push(now_ + way.delay.draw(channel.random), Kind::reply, index);
   if (way.duplication > 0 && channel.random.uniform() < way.duplication) {

@@ -10,7 +10,7 @@ void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
   ReplicaState& replica = replicas_[attempt.replica];
   if (!replica.up) [[unlikely]] {
     if (replica.dead) return release_attempt(index);
-    return answer(index, Ending::reset, 0, false);
+    return answer(index, attempt, Ending::reset, 0, false);
   }
   attempt.arrived = now_;
   ServiceState& service = services_[replica.service];
@@ -28,7 +28,7 @@ void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
     ++service.result.refused_full;
     if (said.when_full == WhenFull::drop) return release_attempt(index);
     if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
-    return answer(index, Ending::rejected, kUnavailable, false);
+    return answer(index, attempt, Ending::rejected, kUnavailable, false);
   }
   attempt.phase = Phase::queued;
   if (said.queue_order == QueueOrder::fifo) {
@@ -69,7 +69,7 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
   if (said.refuses_expired && !ServerGuard(attempt.deadline).try_start(now_)) {
     ++service.result.refused_expired;
     if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
-    answer(index, Ending::rejected, kExpired, false);
+    answer(index, attempt, Ending::rejected, kExpired, false);
     return false;
   }
   if (said.cancel_checks && attempts_[attempt.original].cancelled) {
@@ -79,7 +79,7 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
   }
   if (said.remembers_keys && stored(attempt)) {
     ++service.result.stored_replies;
-    answer(index, Ending::replied, kDone, false);
+    answer(index, attempt, Ending::replied, kDone, false);
     return false;
   }
   if (said.store && !claim_key(index, attempt)) [[unlikely]]
@@ -135,7 +135,7 @@ void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
       return after_calls(index, attempt);
     case Phase::replying:
       if (attempt.message != kNone) return reply_with_key(index, attempt);
-      return end_work_with(index, Ending::replied, kDone);
+      return end_work_with(index, attempt, Ending::replied, kDone);
     case Phase::asking:
       return answer_question(index, attempt);
     default:
@@ -148,7 +148,7 @@ inline void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) 
   if (attempt.fails) [[unlikely]] {
     ++service.result.failed;
     if (attempt.message != kNone) give_up_key(attempt, true);
-    return end_work_with(index, Ending::rejected, kWorkFailed);
+    return end_work_with(index, attempt, Ending::rejected, kWorkFailed);
   }
   const auto& lock = service.service->lock;
   if (lock && replicas_[attempt.replica].random.uniform() < lock->share.value()) {
@@ -210,7 +210,7 @@ void World::after_calls(std::uint32_t index, AttemptSlot& attempt) {
   if (attempt.fails) {
     ++service_of(attempt).result.failed;
     if (attempt.message != kNone) give_up_key(attempt, true);
-    return end_work_with(index, Ending::rejected, kCalleeFailed);
+    return end_work_with(index, attempt, Ending::rejected, kCalleeFailed);
   }
   ++attempt.group;
   begin_calls(index, attempt);
@@ -235,7 +235,7 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
     if (!guard.try_commit(now_)) {
       ++service.result.refused_expired;
       if (attempt.message != kNone) give_up_key(attempt, false);
-      return end_work_with(index, Ending::rejected, kExpired);
+      return end_work_with(index, attempt, Ending::rejected, kExpired);
     }
   }
   if (crashes_drawn_ && crash_strikes(attempt, CrashPoint::before_effect)) return;
@@ -259,7 +259,7 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
     const Duration length = service.commit_to_reply.draw(replicas_[attempt.replica].random);
     return step_after(index, attempt, length, Phase::replying);
   }
-  end_work_with(index, Ending::replied, kDone);
+  end_work_with(index, attempt, Ending::replied, kDone);
 }
 
 // The worker is free again.
@@ -278,14 +278,13 @@ void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
   if (service.lock_holder == index) leave_lock(service);
 }
 
-void World::end_work_with(std::uint32_t index, Ending ending, std::uint16_t status) {
-  AttemptSlot& attempt = attempts_[index];
+void World::end_work_with(std::uint32_t index, AttemptSlot& attempt, Ending ending, std::uint16_t status) {
   const std::uint32_t replica = attempt.replica;
   end_work(index, attempt);
   const Fault* const fault =
       crashes_drawn_ && status == kDone ? crash_at(attempt, CrashPoint::after_reply) : nullptr;
   if (fault == nullptr) take_next(replica);
-  answer(index, ending, status, true);
+  answer(index, attempt, ending, status, true);
   if (fault != nullptr) crash_and_restart(replica, fault->restart_after);
 }
 

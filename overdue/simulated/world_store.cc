@@ -121,7 +121,7 @@ bool World::turned_away(std::uint32_t index, AttemptSlot& attempt) {
   if (store == nullptr || store->said->throttles.parts() == 0) return false;
   if (store->random.uniform() >= store->said->throttles.value()) return false;
   message.did_nothing = true;
-  answer(index, Ending::rejected, kThrottled, false);
+  answer(index, attempt, Ending::rejected, kThrottled, false);
   return true;
 }
 
@@ -167,40 +167,41 @@ void World::answer_claim(std::uint32_t index, AttemptSlot& attempt, const ClaimR
     case ClaimAnswer::in_flight:
       message.retry_after =
           claim.retry_after ? std::optional(std::min(*claim.retry_after, store.said->lease)) : std::nullopt;
-      return answer(index, Ending::rejected, kInFlight, false);
+      return answer(index, attempt, Ending::rejected, kInFlight, false);
     case ClaimAnswer::other_payload:
       mark(LedgerMark::other_payload, message.scope);
-      return answer(index, Ending::rejected, kOtherPayload, false);
+      return answer(index, attempt, Ending::rejected, kOtherPayload, false);
     case ClaimAnswer::replay: {
       ++service_of(attempt).result.stored_replies;
       if (store.said->is(StoreWrong::reply_not_kept))
-        return answer(index, Ending::rejected, kWorkFailed, false);
+        return answer(index, attempt, Ending::rejected, kWorkFailed, false);
       message.reply = claim.reply;
       if (store.said->is(StoreWrong::replay_differs)) message.reply += ", as it is now";
       const std::uint16_t status = status_of_reply(claim.reply);
-      return answer(index, ending_of(status), status, false);
+      return answer(index, attempt, ending_of(status), status, false);
     }
     case ClaimAnswer::fenced:
       message.told = RecordTold{.question = retry, .says = RecordSays::fenced, .retry_after = {}};
-      return answer(index, Ending::rejected, kClosed, false);
+      return answer(index, attempt, Ending::rejected, kClosed, false);
     case ClaimAnswer::expired:
       message.told = RecordTold{.question = retry, .says = RecordSays::expired, .retry_after = {}};
-      return answer(index, Ending::rejected, kClosed, false);
+      return answer(index, attempt, Ending::rejected, kClosed, false);
     case ClaimAnswer::too_late:
-      return answer_too_late(index, message, limit_passed);
+      return answer_too_late(index, attempt, message, limit_passed);
   }
 }
 
 // Past its limit by the server's clock, or past its caller's deadline: nothing was done, and nothing will be.
-void World::answer_too_late(std::uint32_t index, WriteMessage& message, bool limit_passed) {
+void World::answer_too_late(std::uint32_t index, AttemptSlot& attempt, WriteMessage& message,
+                            bool limit_passed) {
   message.did_nothing = true;
-  if (!limit_passed) return answer(index, Ending::rejected, kExpired, false);
+  if (!limit_passed) return answer(index, attempt, Ending::rejected, kExpired, false);
   mark(LedgerMark::limit_passed, message.scope);
   message.told = RecordTold{.question = {.kind = OnUnknown::retry},
                             .says = RecordSays::absent,
                             .limit_passed = true,
                             .retry_after = {}};
-  answer(index, Ending::rejected, kTooLate, false);
+  answer(index, attempt, Ending::rejected, kTooLate, false);
 }
 
 // The effect happens, once more.
@@ -248,7 +249,7 @@ bool World::commit_key(std::uint32_t index, AttemptSlot& attempt) {
     if (said.is(StoreWrong::large_reply_unrecorded)) {
       do_effect(attempt, message.reply);
       free_key(*store, scope_in(*store, message), message.epoch);
-      end_work_with(index, Ending::rejected, kWorkFailed);
+      end_work_with(index, attempt, Ending::rejected, kWorkFailed);
       return false;
     }
   }
@@ -293,13 +294,14 @@ bool World::commit_record(std::uint32_t index, AttemptSlot& attempt, StoreState&
   }
   message.reply.clear();
   if (answered == CommitAnswer::lost) {
-    end_work_with(index, Ending::rejected, kUnavailable);  // Nothing definite: another worker has it.
+    end_work_with(index, attempt, Ending::rejected,
+                  kUnavailable);  // Nothing definite: another worker has it.
     return false;
   }
   const bool limit_passed = message.valid_until && now_ >= *message.valid_until;
   end_work(index, attempt);
   take_next(attempt.replica);
-  answer_too_late(index, message, limit_passed);
+  answer_too_late(index, attempt, message, limit_passed);
   return false;
 }
 
@@ -412,29 +414,29 @@ void World::reply_with_key(std::uint32_t index, AttemptSlot& attempt) {
   if (store != nullptr && store->said->is(StoreWrong::not_executed_after_commit) && attempt.deadline &&
       now_ >= *attempt.deadline)
     status = kExpired;
-  end_work_with(index, ending_of(status), status);
+  end_work_with(index, attempt, ending_of(status), status);
 }
 
 void World::answer_question(std::uint32_t index, AttemptSlot& attempt) {
   attempt.phase = Phase::away;
   StoreState* const store = store_of(attempt);
   WriteMessage& message = writes_->messages[attempt.message];
-  if (store == nullptr) return answer(index, Ending::rejected, kNotFound, false);
+  if (store == nullptr) return answer(index, attempt, Ending::rejected, kNotFound, false);
   const Store& said = *store->said;
   const KeyScope scope = scope_in(*store, message);
   expire(*store, scope);
   RecordTold told;
   if (store->random.uniform() < said.unavailable.value()) {
     if (!said.is(StoreWrong::unavailable_is_not_found))
-      return answer(index, Ending::rejected, kUnavailable, false);
+      return answer(index, attempt, Ending::rejected, kUnavailable, false);
     told.says = RecordSays::absent;
   } else {
     const std::optional<RecordTold> asked = ask_store(*store, message, scope);
-    if (!asked) return answer(index, Ending::rejected, kNotFound, false);
+    if (!asked) return answer(index, attempt, Ending::rejected, kNotFound, false);
     told = *asked;
   }
   message.told = told;
-  answer(index, Ending::replied, kDone, false);
+  answer(index, attempt, Ending::replied, kDone, false);
 }
 
 // What the store says; nothing where it has no such endpoint.
