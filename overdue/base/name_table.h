@@ -28,7 +28,7 @@ class NameTable {
     return look_up(name);
   }
   const std::string& name_of(std::uint16_t id) const { return names_[id]; }
-  std::size_t size() const { return names_.size(); }
+  std::uint16_t size() const { return static_cast<std::uint16_t>(names_.size()); }  // Every id is below it.
   bool overflowed() const { return overflowed_; }
 
  private:

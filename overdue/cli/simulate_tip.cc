@@ -113,7 +113,7 @@ Result<TipReport> find_tip(const ScenarioChoice& choice, const std::string& rang
       return fail(ErrorCode::invalid_argument,
                   fmt::format("{}: has no [[expect]], so nothing can tip", choice.path));
     const SeedsReport ran = run_seeds(*scenario, seeds, threads, progress);
-    const TipTrial trial = {value, ran.held, ran.runs};
+    TipTrial trial = {value, ran.held, ran.runs};
     if (trial.runs > 0) report.trials.push_back(trial);
     return trial;
   };

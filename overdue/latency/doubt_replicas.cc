@@ -82,7 +82,7 @@ class ReplicaDoubts {
     const bool left_out = std::ranges::binary_search(context_.comparison->left_out, backend);
     std::string consequence = "Counted in.";
     if (left_out && context_.pooled) {
-      consequence = fmt::format("Left out; counted in, the timeout would be {}.", shown(*context_.pooled));
+      consequence = fmt::format("Left out; counted in, the timeout would be {}.", shown(context_.pooled));
     } else if (left_out) {
       consequence = "Left out; counted in, there would be no timeout to advise.";
     }

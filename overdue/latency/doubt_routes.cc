@@ -73,6 +73,7 @@ std::optional<MixedRoutes> find_mixed_routes(std::span<const LatencyHistogram> r
   const double supported = std::pow(miss, 1 / static_cast<double>(fewest));
   const Quantile q = std::min(complement(accept_false), Quantile(supported));
   std::vector<RouteQuantile> quantiles;
+  quantiles.reserve(large.size());
   for (const std::size_t i : large) quantiles.push_back(quantile_of(routes[i], i, q, miss));
   const auto [fastest, slowest] = std::ranges::minmax(quantiles, {}, &RouteQuantile::at);
   if (slowest.at < fastest.at * kFactor || slowest.low <= fastest.high) return std::nullopt;

@@ -166,7 +166,7 @@ TEST(ExactCounts, CountsWholeMicrosecondsAndAllOthersAlike) {
       const auto microseconds =
           static_cast<std::int64_t>(batch < 4 ? random.below(300) : 65'400 + random.below(300));
       latencies.push_back(Duration(microseconds * 1000 + static_cast<std::int64_t>(random.below(2))));
-      series.push_back(static_cast<std::uint16_t>(random.below(4 * kEndings)));
+      series.push_back(static_cast<std::uint16_t>(random.below(std::uint64_t{4} * kEndings)));
       ++expected[{latencies.back().count(), series.back()}];
     }
     whole.add(latencies, series);

@@ -242,7 +242,7 @@ inline void Measurement::add_reply_to_route(const Attempt& row, const NameTable&
 
 std::optional<std::uint16_t> Measurement::add_route(const std::string& name) {
   const std::uint16_t id = routes_.id_of(name);
-  if (routes_.size() - 1 > kRoutesMax) {
+  if (routes_.size() > kRoutesMax + 1) {
     forget_routes();
     return std::nullopt;
   }

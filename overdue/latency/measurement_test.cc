@@ -92,7 +92,7 @@ std::string text_of(const Measurement& measurement) {
     }
     if (measurement.attempts() > 0) named["backend " + measurement.backends().name_of(backend)] = own.str();
   }
-  for (std::uint16_t route = 0; route < measurement.replies_by_route().size(); ++route) {
+  for (std::uint16_t route = 0; route < measurement.routes().size(); ++route) {
     named["route " + measurement.routes().name_of(route)] = measurement.replies_by_route()[route].serialise();
   }
   for (const auto& [name, own] : named) text << name << ": " << own << '\n';

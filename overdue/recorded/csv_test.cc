@@ -18,7 +18,7 @@ struct Read {
   std::vector<std::string> rows;  // "replied 12.1 b=a r=/x c=3 t=1700000000000000000 g=x"
 };
 
-Read read(std::string_view bytes, ReadOptions options = {}) {
+Read read(std::string_view bytes, const ReadOptions& options = {}) {
   Read read;
   read.summary = read_attempts(
       bytes, "log.csv", options,
