@@ -32,18 +32,15 @@ RateCurve::RateCurve(const OpenArrivals& arrivals, double share) {
   }
 }
 
-std::optional<Instant> RateCurve::after(Instant from, double area) const {
-  double at = ns_of(from.time_since_epoch());
-  auto next = std::ranges::upper_bound(corners_, at, {}, &Corner::at_ns);
+double RateCurve::ns_after(double at, double area) const {
+  auto next = corners_.end();  // Most of the time, and always of a constant rate.
+  if (at < corners_.back().at_ns) next = std::ranges::upper_bound(corners_, at, {}, &Corner::at_ns);
   for (;; ++next) {
     const Corner& corner = *(next - 1);
     const double rate = std::max(corner.per_ns + corner.slope_per_ns * (at - corner.at_ns), 0.0);
     const double takes = time_to(area, rate, corner.slope_per_ns);
     const bool last = next == corners_.end();
-    if (last || at + takes < next->at_ns) {
-      if (!(at + takes < 0x1p62)) return std::nullopt;
-      return Instant(Duration(static_cast<std::int64_t>(at + takes)));
-    }
+    if (last || at + takes < next->at_ns) return at + takes;
     const double length = next->at_ns - at;
     area = std::max(area - length * (rate + corner.slope_per_ns * length / 2), 0.0);
     at = next->at_ns;

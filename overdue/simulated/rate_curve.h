@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,7 +19,11 @@ class RateCurve {
 
   // When the integral from `from` has grown by `area`; none where it never does.
   // Requires: `from` never runs backwards, area >= 0.
-  std::optional<Instant> after(Instant from, double area) const;
+  std::optional<Instant> after(Instant from, double area) const {
+    const double at = ns_after(static_cast<double>(from.time_since_epoch().count()), area);
+    if (!(at < 0x1p62)) return std::nullopt;
+    return Instant(Duration(static_cast<std::int64_t>(at)));
+  }
 
  private:
   struct Corner {
@@ -26,6 +31,8 @@ class RateCurve {
     double per_ns;        // At the corner, and from there on.
     double slope_per_ns;  // Of per_ns, up to the next corner.
   };
+  double ns_after(double at, double area) const;  // Infinite: never.
+
   std::vector<Corner> corners_;
 };
 

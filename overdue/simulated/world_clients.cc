@@ -21,7 +21,7 @@ void World::schedule_arrival(Source& source, std::uint32_t index) {
   }
 }
 
-void World::on_arrival(std::uint32_t index) {
+[[gnu::flatten]] void World::on_arrival(std::uint32_t index) {
   Source& source = sources_[index];
   schedule_arrival(source, index);
   begin_clients_call(source, kNone);

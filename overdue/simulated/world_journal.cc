@@ -10,14 +10,6 @@ constexpr Duration kLookAgain = std::chrono::milliseconds(10);
 
 }  // namespace
 
-bool WorldState::has_journal(std::uint32_t client) const {
-  return writes_ != nullptr && client != kNone && writes_->journals[client].said != nullptr;
-}
-
-bool WorldState::is_down(std::uint32_t client) const {
-  return has_journal(client) && writes_->journals[client].down;
-}
-
 void World::persist(std::uint32_t index, WriteSlot& slot, const Persist& what) {
   WriteOperation& operation = writes_->operation(slot.operation);
   JournalState& journal = writes_->journals[operation.client];

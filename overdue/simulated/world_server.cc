@@ -112,7 +112,8 @@ void World::step_after(std::uint32_t index, AttemptSlot& attempt, Duration lengt
   attempt.step = push(now_ + length, Kind::step, index);
 }
 
-void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
+// Holds all that the end of a step goes through here.
+[[gnu::flatten]] void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
   AttemptSlot& attempt = attempts_[index];
   if (attempt.step != ticket) return;  // Stopped, or gone with its process.
   attempt.step = 0;

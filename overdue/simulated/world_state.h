@@ -57,10 +57,12 @@ class WorldState {
   std::uint32_t pick_replica(Channel& channel) {
     return channel.in_flight.size() == 1 ? 0 : pick_replica_of_several(channel);
   }
+  bool has_journal(std::uint32_t client) const {
+    return writes_ != nullptr && client != kNone && writes_->journals[client].said != nullptr;
+  }
+  bool is_down(std::uint32_t client) const { return has_journal(client) && writes_->journals[client].down; }
 
   // Each in the file of what asks it most.
-  bool has_journal(std::uint32_t client) const;
-  bool is_down(std::uint32_t client) const;
   StoreState* store_of(const AttemptSlot& attempt);
   KeyScope scope_in(const StoreState& store, const WriteMessage& message) const;
   std::uint32_t number_of(const StoreState& store) const;
