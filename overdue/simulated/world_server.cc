@@ -112,8 +112,7 @@ void World::step_after(std::uint32_t index, AttemptSlot& attempt, Duration lengt
   attempt.step = push(now_ + length, Kind::step, index);
 }
 
-// Holds all that the end of a step goes through here.
-[[gnu::flatten]] void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
+void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
   AttemptSlot& attempt = attempts_[index];
   if (attempt.step != ticket) return;  // Stopped, or gone with its process.
   attempt.step = 0;
@@ -279,7 +278,9 @@ void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
   if (service.lock_holder == index) leave_lock(service);
 }
 
-void World::end_work_with(std::uint32_t index, AttemptSlot& attempt, Ending ending, std::uint16_t status) {
+// Holds all that the end of one piece of work and the beginning of the next go through here (flatten).
+[[gnu::flatten, gnu::noinline]] void World::end_work_with(std::uint32_t index, AttemptSlot& attempt,
+                                                          Ending ending, std::uint16_t status) {
   const std::uint32_t replica = attempt.replica;
   end_work(index, attempt);
   const Fault* const fault =
