@@ -124,6 +124,46 @@ TEST(AdviseCommand, SentCallsThatAreMissingCountAsGivenUp) {
   EXPECT_EQ(run_overdue("advise - --sent 5", log).status, 2);
 }
 
+TEST(AdviseCommand, WhereTheLogSaysZeroThereIsNoAdvice) {
+  std::string log = "latency_ms,ok\n";
+  for (int i = 0; i < 4000; ++i) log += "0,1\n";
+  EXPECT_EQ(advice_of(log, "", 3)["groups"][0]["advice"]["declined"], "below_resolution");
+  EXPECT_THAT(run_overdue("advise -", log).out, HasSubstr("below_resolution"));
+  // A time there is.
+  for (int i = 0; i < 400; ++i) log += "0.001,1\n";
+  EXPECT_EQ(advice_of(log, "")["groups"][0]["advice"]["request_timeout_ms"], 0.001);
+}
+
+TEST(AdviseCommand, SentCountsCallsAndWhatWasSetAsideWasSentToo) {
+  const auto timed_out = [](const json& root) {
+    return root["groups"][0]["endings"]["timed_out"].get<int>();
+  };
+  std::string log = "host,latency_ms,status\n";
+  for (int i = 0; i < 997; ++i) log += fmt::format("{},{},200\n", i % 2 == 0 ? "a" : "b", 10 + i % 7);
+  const std::string damaged = log + "a,-1,200\na,-2,200\na,-3,200\n";
+  EXPECT_EQ(timed_out(advice_of(damaged, "--sent 1000 --accept 1%")), 0);
+  EXPECT_EQ(timed_out(advice_of(damaged, "--sent 1004 --accept 1%")), 4);
+  EXPECT_EQ(timed_out(advice_of(log, "--sent 1000 --accept 1%")), 3);
+  const CommandResult part = run_overdue("advise - --sent 1000 --where host=a", log);
+  EXPECT_EQ(part.status, 2);
+  EXPECT_THAT(part.err, HasSubstr("--where"));
+  // 400 calls of two attempts each.
+  std::string proxied;
+  for (int i = 0; i < 400; ++i) proxied += "a=10.0.0.1:80, 10.0.0.2:80 s=502, 200 t=0.010, 0.020\n";
+  const std::string format = " --log-format 'a=$upstream_addr s=$upstream_status t=$upstream_response_time'";
+  EXPECT_EQ(timed_out(advice_of(proxied, "--sent 420 --accept 10%" + format)), 20);
+}
+
+TEST(AdviseCommand, TimeoutsOfNobodyKnowsWhenAreDoubted) {
+  std::string log = "latency_ms,ending\n";
+  for (int i = 0; i < 3000; ++i) log += fmt::format("{},replied\n", 10 + i % 7);
+  for (int i = 0; i < 2000; ++i) log += ",timed_out\n";
+  const CommandResult found = run_overdue("advise - --fail-on abandonment_matters", log);
+  EXPECT_EQ(found.status, 1);
+  EXPECT_THAT(found.out, HasSubstr("40.0 % of the calls timed out"));
+  EXPECT_EQ(run_overdue("advise - --limit 1s --fail-on abandonment_matters", log).status, 3);
+}
+
 TEST(AdviseCommand, DeclinesAColumnWithoutAUnitInJsonToo) {
   std::string log = "latency,host\n";
   for (int i = 0; i < 500; ++i) log += fmt::format("{},a\n", 10 + i % 90);

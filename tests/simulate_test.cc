@@ -407,6 +407,26 @@ TEST(SimulateCommand, DrawsServiceTimesFromALogAndFromItsAdvice) {
   }
 }
 
+TEST(SimulateCommand, WhatLiesBeyondTheLastQuantileOfAnAdviceIsDrawnUpToTheLongestWait) {
+  const ScratchFolder folder;
+  std::string log = "latency_ms,ending\n";
+  for (int i = 0; i < 9600; ++i) log += std::to_string(20 + i % 10) + ",replied\n";
+  for (int i = 0; i < 400; ++i) log += "500,timed_out\n";
+  folder.file("calls.csv", log);
+  folder.file("advice.json", run_overdue("advise --json " + folder.path("calls.csv")).out);
+  std::string text(kCoin);
+  text.replace(text.find("\"5ms\""), 5, "{ measured = \"advice.json\" }");
+  text.replace(text.find("50%"), 3, "0%");
+  text.replace(text.find("20%..80%"), 8, ">= 0%");
+  text.replace(text.find("100ms"), 5, "2s");
+  text.replace(text.find("50/s"), 4, "1000/s");
+  text.replace(text.find("workers = 4"), 11, "workers = 400");
+  // 5 % from 29 to 500 ms: the slowest hundredth of all begins four fifths of the way.
+  text += "[[expect]]\nfield = \"latency.p99_ms\"\nis = \"350ms..460ms\"\n";
+  const auto run = run_overdue("simulate " + folder.file("measured.toml", text));
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+}
+
 TEST(SimulateCommand, ReplaysTheArrivalsOfALog) {
   const ScratchFolder folder;
   folder.file("calls.csv",
@@ -428,6 +448,7 @@ TEST(TipSearch, HalvesAmountsOfTheirKind) {
   EXPECT_EQ(middle_of("1", "64"), "33");
   EXPECT_EQ(middle_of("4", "5"), "") << "no whole number lies between";
   EXPECT_EQ(middle_of("5%", "50%"), "27.5%");
+  EXPECT_EQ(middle_of("5%", "47.5%"), "26.3%") << "no finer than policies and scenarios are";
   EXPECT_EQ(middle_of("100/s", "900/s"), "500/s");
   EXPECT_EQ(middle_of("0.1", "0.2"), "0.15");
   EXPECT_EQ(middle_of("1s", "1005ms"), "") << "finer than one in a hundred";

@@ -112,7 +112,8 @@ Result<void> check_expected_interval(Duration interval, const Measurement& measu
   double added = 0;
   for (const EndingRow& row : measurement.table()) {
     const double steps = static_cast<double>(row.mid.count()) / static_cast<double>(interval.count()) - 1;
-    if (steps > 0) added += steps * static_cast<double>(row.replied);
+    if (steps <= 0) continue;
+    added += steps * static_cast<double>(row.replied + row.rejected + row.reset + row.gave_up());
   }
   const auto attempts = static_cast<double>(measurement.attempts());
   if (added <= kTimesMax * attempts) return {};
@@ -133,21 +134,27 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
     }
   }
   if (!flags.sent) return {};
-  if (logs.groups.size() != 1 || !flags.by.empty()) {
+  if (logs.groups.size() != 1 || !flags.by.empty() || !flags.where.empty()) {
     return fail(ErrorCode::invalid_argument,
-                "--sent counts the calls of the whole log and does not go with --by");
+                "--sent counts the calls of the whole log and does not go with --by or --where");
   }
   Measurement& measurement = logs.groups.begin()->second;
   const auto sent = static_cast<std::uint64_t>(*flags.sent);
-  if (sent < measurement.attempts()) {
+  if (sent < measurement.calls()) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--sent {}: the log holds more, {}; it must be the number of calls "
                             "that were sent in the same time",
-                            *flags.sent, measurement.attempts()));
+                            *flags.sent, measurement.calls()));
   }
+  // What was set aside was sent, too.
+  std::uint64_t set_aside = 0;
+  for (const SourceSummary& source : logs.sources) {
+    for (const auto& aside : source.set_aside) set_aside += aside.count;
+  }
+  const std::uint64_t missing = sent - measurement.calls();
   const EndingTable table = measurement.table();
   const Duration at = options.limit ? *options.limit : table.empty() ? Duration(0) : table.back().high;
-  measurement.censor_missing(sent, at);
+  if (missing > set_aside) measurement.add_counts(Ending::timed_out, at, missing - set_aside);
   return {};
 }
 

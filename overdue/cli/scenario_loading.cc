@@ -20,7 +20,8 @@ constexpr std::size_t kArrivalsMax = 5'000'000;  // Eight bytes each.
 using Buckets = std::vector<EmpiricalTime::Bucket>;
 
 // Quantiles of all calls (else of the replies) as an `overdue advise --json` has them: between two of them
-// values are spread evenly. Below the first, the median, from half of it on: that is all they tell.
+// values are spread evenly. Below the first, the median, from half of it on, and beyond the last up to the
+// longest wait: that is all they tell.
 Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::string& path) {
   const auto groups = advice.find("groups");
   if (groups == advice.end() || !groups->is_array() || groups->size() != 1) {
@@ -43,6 +44,12 @@ Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::strin
     share = quantile;
     low = ms;
   }
+  const auto& group = (*groups)[0];
+  const auto advised = group.value("advice", nlohmann::json::object());
+  const auto longest =
+      advised.is_object() ? advised.value("longest_wait_ms", nlohmann::json()) : nlohmann::json();
+  const double high = longest.is_number() ? std::max(low, longest.get<double>()) : low;
+  if (share < 1) buckets.push_back({at(low), at(high), 1 - share});
   return buckets;
 }
 

@@ -110,16 +110,32 @@ class PlainDoubts {
     }
   }
 
+  // Timed out after nobody knows how long: no rate counts them, for a call that was watched for 0 s says
+  // nothing.
+  void untimed_timeouts(std::uint64_t timed_out, std::uint64_t calls) {
+    const double share = static_cast<double>(timed_out) / static_cast<double>(calls);
+    if (share <= context_.accept_false.value()) return;
+    raise("abandonment_matters",
+          "{} of the calls timed out after a time that the log does not say. They count as watched for 0 s, "
+          "so that "
+          "the rates of lost and timed-out calls are without them: name the limit that was in force with "
+          "--limit.",
+          format_rate(share));
+  }
+
   void abandonment_matters() {
     const std::optional<Duration> timeout = context_.recommended ? context_.recommended : context_.point;
     if (!timeout) return;
     std::uint64_t calls = 0;
     std::uint64_t abandoned = 0;
+    std::uint64_t untimed = 0;
     for (const EndingRow& row : table_) {
       calls += row.replied + row.reset + row.gave_up();
       abandoned += row.low < *timeout ? row.abandoned : 0;
+      untimed += row.high == Duration(0) ? row.timed_out : 0;
     }
     if (calls == 0) return;
+    untimed_timeouts(untimed, calls);
     const double share = static_cast<double>(abandoned) / static_cast<double>(calls);
     if (share <= context_.accept_false.value()) return;
     const std::string if_slow = context_.timeout_if_abandoned_slow

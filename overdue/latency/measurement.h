@@ -58,13 +58,11 @@ class Measurement {
   // Gives the routes their ids in the order of their names: then ids do not depend on which thread met them.
   void order_routes_by_name();
 
-  // --expected-interval: the calls a closed loop did not send while it waited (C14): for each reply of
-  // `elapsed` > interval, replies of elapsed - interval, elapsed - 2 interval, ... down to one interval. They
+  // --expected-interval: the calls a closed loop did not send while it waited (C14): for each that ended
+  // after `elapsed` > interval, others that end so after elapsed - interval, ... down to one interval. They
   // are in endings() and tables, and, having no start of their own, not in the series over time. Requires:
   // interval > 0.
   void fill_in_expected(Duration interval);
-  // --sent: `sent` minus what was counted are give-ups at `at` (C09). Requires: sent >= attempts().
-  void censor_missing(std::uint64_t sent, Duration at);
 
   Resolution resolution() const;
   std::uint64_t calls() const { return calls_; }            // Rows that began a call.

@@ -193,41 +193,40 @@ EndingTable Measurement::bucket_table(const std::vector<bool>& included) const {
   return table;
 }
 
-void Measurement::censor_missing(std::uint64_t sent, Duration at) {
-  OVERDUE_CHECK(sent >= attempts());
-  add_counts(Ending::timed_out, at, sent - attempts());
-}
-
 void Measurement::fill_in_expected(Duration interval) {
   OVERDUE_CHECK(interval > Duration(0));
-  struct Reply {
+  struct Ended {
     Duration elapsed;
     std::uint64_t count;
     std::uint16_t series;
   };
-  const auto note = [interval](std::vector<Reply>& replies, const EndingTable& table, std::uint16_t backend) {
+  const auto note = [interval](std::vector<Ended>& list, const EndingTable& table, std::uint16_t backend) {
     for (const EndingRow& row : table) {
-      if (row.replied == 0 || steps_below(row.mid, interval) == 0) continue;
-      replies.push_back(
-          {row.mid, row.replied, static_cast<std::uint16_t>(series_of(backend, Ending::replied))});
+      if (steps_below(row.mid, interval) == 0) continue;
+      for (std::uint32_t number = 0; number < kEndings; ++number) {
+        const auto ending = static_cast<Ending>(number);
+        const std::uint64_t count = row.count_of(ending);
+        if (count > 0)
+          list.push_back({row.mid, count, static_cast<std::uint16_t>(series_of(backend, ending))});
+      }
     }
   };
   // What was measured is read in full before anything is added, or the filled-in would be filled in again.
-  std::vector<Reply> by_backend;
+  std::vector<Ended> by_backend;
   for (std::uint16_t backend = 0; backend < backends_.size(); ++backend)
     note(by_backend, table_of(backend), backend);
-  std::vector<Reply> exact = by_backend;
+  std::vector<Ended> exact = by_backend;
   if (exact_.pooled()) {
     exact.clear();
     note(exact, table(), 0);
   }
   std::uint64_t steps = 0;
-  for (const Reply& reply : exact) steps += steps_below(reply.elapsed, interval);
+  for (const Ended& ended : exact) steps += steps_below(ended.elapsed, interval);
   constexpr std::uint64_t kExactStepsMax = 20'000'000;
   if (steps > kExactStepsMax)
     exact_.drop();  // A very short interval: so many values do not stay exact anyway.
-  for (const Reply& reply : exact) fill_in_exact(reply.elapsed, reply.series, reply.count, interval);
-  for (const Reply& reply : by_backend) fill_in_buckets(reply.elapsed, reply.series, reply.count, interval);
+  for (const Ended& ended : exact) fill_in_exact(ended.elapsed, ended.series, ended.count, interval);
+  for (const Ended& ended : by_backend) fill_in_buckets(ended.elapsed, ended.series, ended.count, interval);
 }
 
 void Measurement::fill_in_exact(Duration elapsed, std::uint16_t series, std::uint64_t count,

@@ -71,6 +71,10 @@ Json advice_object(const Analysis& analysis, const AdviceOptions& options) {
   }
   const OpenCalls& open = advice.open;
   const bool any = advice.calls > 0;
+  // What is said of a timeout there is none without.
+  const auto if_known = [&advice](double rate) {
+    return advice.request_timeout || advice.point ? Json(rate) : Json(nullptr);
+  };
   return {{"accept_false", options.accept_false.value()},
           {"confidence", options.confidence.value()},
           {"request_timeout_ms", milliseconds(advice.request_timeout)},
@@ -94,12 +98,12 @@ Json advice_object(const Analysis& analysis, const AdviceOptions& options) {
           {"vif", advice.vif},
           {"vif_known", advice.vif_known},
           {"effective_late_calls", advice.effective_late_calls},
-          {"effective_replies", advice.effective_replies},
-          {"calls_needed", advice.calls_needed},
-          {"false_timeout_rate", advice.false_timeout_rate},
-          {"lost_rate", advice.lost_rate},
-          {"reset_rate", advice.reset_rate},
-          {"visible_timeout_rate", advice.visible_timeout_rate},
+          {"effective_replies", if_known(advice.effective_replies)},
+          {"calls_needed", advice.calls_needed > 0 ? Json(advice.calls_needed) : Json(nullptr)},
+          {"false_timeout_rate", if_known(advice.false_timeout_rate)},
+          {"lost_rate", if_known(advice.lost_rate)},
+          {"reset_rate", if_known(advice.reset_rate)},
+          {"visible_timeout_rate", if_known(advice.visible_timeout_rate)},
           {"connect_timeout_ms",
            analysis.connect ? milliseconds(analysis.connect->connect_timeout) : Json(nullptr)},
           {"connect_note", analysis.connect ? analysis.connect->note : ""},

@@ -50,6 +50,13 @@ std::string describe_declined(const TimeoutAdvice& advice, const AdviceOptions& 
         "Name the limit that was in force with --limit.",
         format_count(advice.untimed_give_ups), format_count(advice.calls));
   }
+  if (advice.declined == "below_resolution") {
+    return fmt::format(
+        "all but {} of the calls that replied did so in a time that the log gives as 0: they were faster "
+        "than its "
+        "clock can tell. Log finer times.",
+        accept);
+  }
   if (advice.declined == "no_replies")
     return "not one call was answered: there is no latency to choose a timeout from.";
   if (advice.declined == "no_calls") return "there is no call in it to measure.";

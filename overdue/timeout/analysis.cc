@@ -147,6 +147,11 @@ std::vector<BackendAnalysis> backends_of(const Measurement& measurement, const A
 void advise(const SurvivalCurve& kept, const TailByBlock& tails, const AnalysisOptions& options,
             Analysis& analysis) {
   analysis.advice = advise_timeout(kept, tails, options.advice);
+  // All that replied in time did so within what the log's clock calls nothing.
+  if (analysis.advice.recommended == Duration(0)) {
+    analysis.advice.declined = "below_resolution";
+    analysis.advice.request_timeout.reset();
+  }
   if (!options.unit_doubt.empty()) {
     analysis.advice.declined = "unit_unclear";
     analysis.advice.request_timeout.reset();
