@@ -51,6 +51,16 @@ class RowSink {
   // A line that is not measured, and why. `reason`: a string literal, the same for the same kind. `line`:
   // 0-based within the chunk being read.
   virtual void set_aside(std::string_view reason, std::uint64_t line) = 0;
+  // The same, with the value that is at fault, so that a person sees it.
+  virtual void set_aside_for(std::string_view reason, std::uint64_t line, std::string_view value) {
+    (void)value;
+    set_aside(reason, line);
+  }
+  // Why the unit of the latency may not be what it was taken for, as `line` shows: no advice is given then.
+  virtual void doubt_unit(std::string_view why, std::uint64_t line) {
+    (void)why;
+    (void)line;
+  }
   // Something the user should be told once, however often it happened: "status 0 read as lost".
   virtual void note(std::string_view text) = 0;
 

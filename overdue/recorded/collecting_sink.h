@@ -40,6 +40,9 @@ class CollectingSink : public RowSink {
     ++reasons[std::string(reason)];
     first_lines.try_emplace(std::string(reason), line);
   }
+  void doubt_unit(std::string_view why, std::uint64_t line) override {
+    unit_doubts.push_back("line " + std::to_string(line + 1) + ": " + std::string(why));
+  }
   void note(std::string_view text) override { ++notes[std::string(text)]; }
 
   std::vector<std::string> rows;
@@ -47,6 +50,7 @@ class CollectingSink : public RowSink {
   std::map<std::string, std::uint64_t> reasons;
   std::map<std::string, std::uint64_t> first_lines;
   std::map<std::string, std::uint64_t> notes;
+  std::vector<std::string> unit_doubts;
   std::uint64_t counted = 0;
   bool with_routes = false;
   bool with_starts = false;

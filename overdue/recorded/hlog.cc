@@ -85,10 +85,17 @@ class BaseClock {
   std::optional<Duration> base_;
 };
 
+// Why the values are read in a unit.
+enum class UnitBasis {
+  told,    // By --unit.
+  voted,   // By the intervals at the head of the file.
+  assumed  // Those have no counts: nanoseconds, unless an interval says otherwise.
+};
+
 class HlogReader final : public ChunkReader {
  public:
-  HlogReader(Duration unit, bool unit_given, std::optional<std::string> only_tag)
-      : unit_(unit), unit_given_(unit_given), only_tag_(std::move(only_tag)) {}
+  HlogReader(Duration unit, UnitBasis basis, std::optional<std::string> only_tag)
+      : unit_(unit), basis_(basis), only_tag_(std::move(only_tag)) {}
 
   bool chunks_are_independent() const override { return false; }
 
@@ -114,9 +121,7 @@ class HlogReader final : public ChunkReader {
     const std::int64_t longest = kLongest / unit_;
     const HdrCounts::Bucket& last = counts.buckets.back();
     if (last.high > longest) return sink.set_aside("impossible value", number);
-    if (!unit_given_ && interval.max > 0 && hlog_unit(last.low, last.high, interval.max) != unit_) {
-      sink.note("an Interval_Max does not agree with the histogram beside it, which was read");
-    }
+    if (basis_ != UnitBasis::told) check_unit(interval, last, number, sink);
     if (counts.at_its_limit()) {
       sink.note(fmt::format(
           "values were recorded at the histogram's limit of {}: longer ones may be missing. --sent says "
@@ -129,53 +134,135 @@ class HlogReader final : public ChunkReader {
     }
   }
 
+  // The head's intervals have voted; those behind it may say otherwise.
+  void check_unit(const HlogInterval& interval, const HdrCounts::Bucket& last, std::uint64_t number,
+                  RowSink& sink) const {
+    if (interval.max <= 0 && basis_ == UnitBasis::voted) return;
+    const HlogUnits units = hlog_units(last.low, last.high, interval.max);
+    for (std::size_t i = 0; i < kHlogUnits.size(); ++i) {
+      if (units.fits[i] && length_of(kHlogUnits[i]) == unit_) return;
+    }
+    if (basis_ == UnitBasis::voted && !units.any()) {
+      return sink.note("an Interval_Max does not agree with the histogram beside it, which was read");
+    }
+    sink.doubt_unit(fmt::format("an Interval_Max of {} beside recorded values of up to {} does not say that "
+                                "those are counted in {}; --unit settles it",
+                                interval.max, last.high, format_duration(unit_)),
+                    number);
+  }
+
   Duration unit_;
-  bool unit_given_;
+  UnitBasis basis_;
   std::optional<std::string> only_tag_;
   mutable BaseClock clock_;  // One thread reads the file from its start, see chunks_are_independent().
 };
+
+// What an interval with counts says of the unit, and where it stands.
+struct Vote {
+  std::uint64_t line = 0;  // 1-based.
+  double max = 0;
+  std::int64_t greatest = 0;
+};
+std::string in_words(const Vote& vote) {
+  return fmt::format("line {} has an Interval_Max of {} beside recorded values of up to {}", vote.line,
+                     vote.max, vote.greatest);
+}
 
 struct Seen {
   std::uint64_t intervals = 0;
   std::vector<std::string> tags;
   bool has_start = false;
-  HdrCounts::Bucket greatest;
-  double greatest_max = 0;
+  std::array<bool, 3> possible = {true, true, true};  // What all that say something agree in.
+  std::uint64_t fitting = 0;
+  std::uint64_t unfit = 0;
+  std::optional<Vote> first_fitting, first_unfit, first_silent, first_against;
+
+  void take(const Vote& vote, const HdrCounts::Bucket& last) {
+    // A maximum of 0 beside counts was not written, or was written in whole seconds: it says nothing.
+    if (vote.max <= 0) {
+      if (!first_silent) first_silent = vote;
+      return;
+    }
+    const HlogUnits units = hlog_units(last.low, last.high, vote.max);
+    if (!units.any()) {
+      ++unfit;
+      if (!first_unfit) first_unfit = vote;
+      return;
+    }
+    ++fitting;
+    if (!first_fitting) first_fitting = vote;
+    for (std::size_t i = 0; i < possible.size(); ++i) possible[i] = possible[i] && units.fits[i];
+    if (std::ranges::count(possible, true) == 0 && !first_against) first_against = vote;
+  }
 };
 
-Seen look_into(std::string_view head) {
+Seen look_into(std::string_view head, const std::optional<std::string>& only_tag) {
   Seen seen;
   BaseClock clock;
-  for_each_line(head, [&](std::string_view line, std::uint64_t) {
+  for_each_line(head, [&](std::string_view line, std::uint64_t number) {
     if (is_comment(line)) return clock.see_comment(line);
     const auto interval = split_hlog_line(line);
-    if (!interval || seen.intervals == 1000) return;
+    if (!interval) return;
     ++seen.intervals;
     seen.has_start = seen.has_start || clock.wall_time(interval->start).has_value();
     if (seen.tags.size() < 20 &&
         std::find(seen.tags.begin(), seen.tags.end(), interval->tag) == seen.tags.end()) {
       seen.tags.emplace_back(interval->tag);
     }
-    // The greatest maximum has the most digits to tell the unit by.
-    if (interval->max <= seen.greatest_max) return;
+    if (only_tag && interval->tag != *only_tag) return;
     const auto counts = decode_hdr_histogram(interval->histogram);
     if (!counts || counts->buckets.empty()) return;
-    seen.greatest = counts->buckets.back();
-    seen.greatest_max = interval->max;
+    const HdrCounts::Bucket& last = counts->buckets.back();
+    seen.take({.line = number + 1, .max = interval->max, .greatest = last.high}, last);
   });
   return seen;
 }
 
+Result<void> check_hlog_options(const ReadOptions& options) {
+  if (!options.group_by.empty()) {
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("--by {}: a histogram log has no fields of single calls; --where tag=A reads one tag",
+                    options.group_by));
+  }
+  for (const auto& [name, value] : options.where) {
+    if ((name != "tag" && name != "Tag") || value != options.where.front().second) {
+      return fail(
+          ErrorCode::invalid_argument,
+          fmt::format(
+              "--where {}={}: a histogram log has one field, tag, and one value of it can be asked for", name,
+              value));
+    }
+  }
+  return {};
+}
+
+// Every interval with counts votes. Without one there is nothing to tell yet, and the reader looks on.
 Result<Duration> unit_of(const Seen& seen, const std::string& path, const ReadOptions& options) {
   if (options.unit) return *options.unit;
-  if (seen.greatest_max == 0) return Duration(1);
-  if (const auto unit = hlog_unit(seen.greatest.low, seen.greatest.high, seen.greatest_max)) return *unit;
-  return fail(
-      ErrorCode::unsupported,
-      fmt::format(
-          "unit_unclear: {}: a greatest value of {} to {} stands beside an Interval_Max of {}, which fits no "
-          "unit when that is in milliseconds; say what the values are counted in, as --unit us",
-          path, seen.greatest.low, seen.greatest.high, seen.greatest_max));
+  const auto unclear = [&](std::string_view why, const std::string& lines) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("unit_unclear: {}: {}: {}; say what the values are counted in, as --unit us",
+                            path, why, lines));
+  };
+  if (seen.first_against) {
+    return unclear("the maxima, read as milliseconds, do not agree on the values' unit",
+                   in_words(*seen.first_fitting) + ", and " + in_words(*seen.first_against));
+  }
+  if (seen.unfit > seen.fitting) {
+    return unclear("the maxima, read as milliseconds, fit no unit of the values",
+                   in_words(*seen.first_unfit));
+  }
+  if (seen.fitting == 0) {
+    if (!seen.first_silent) return Duration(1);
+    return unclear("no interval's maximum says what the values are counted in", in_words(*seen.first_silent));
+  }
+  if (std::ranges::count(seen.possible, true) > 1) {
+    return unclear("the maxima, read as milliseconds, fit more than one unit of the values",
+                   in_words(*seen.first_fitting));
+  }
+  return length_of(
+      kHlogUnits[static_cast<std::size_t>(std::ranges::find(seen.possible, true) - seen.possible.begin())]);
 }
 
 }  // namespace
@@ -201,15 +288,17 @@ std::optional<HlogInterval> split_hlog_line(std::string_view line) {
   return interval;
 }
 
-std::optional<Duration> hlog_unit(std::int64_t recorded_low, std::int64_t recorded_high, double max) {
-  for (const TimeUnit unit : {TimeUnit::nanoseconds, TimeUnit::microseconds, TimeUnit::milliseconds}) {
-    const double per_millisecond = 1e6 / static_cast<double>(length_of(unit).count());
+HlogUnits hlog_units(std::int64_t recorded_low, std::int64_t recorded_high, double max) {
+  HlogUnits units;
+  if (max <= 0) return units;
+  for (std::size_t i = 0; i < kHlogUnits.size(); ++i) {
+    const double per_millisecond = 1e6 / static_cast<double>(length_of(kHlogUnits[i]).count());
     // Three decimals are written, and some writers put the value itself where others put its bucket's end.
     const double low = static_cast<double>(recorded_low) / per_millisecond - 0.0011;
     const double high = static_cast<double>(recorded_high + 1) / per_millisecond + 0.0011;
-    if (max >= low && max <= high) return length_of(unit);
+    units.fits[i] = max >= low && max <= high;
   }
-  return std::nullopt;
+  return units;
 }
 
 bool looks_like_hlog(std::string_view head) {
@@ -221,31 +310,20 @@ bool looks_like_hlog(std::string_view head) {
 }
 
 Result<OpenedFormat> open_hlog(std::string_view head, const std::string& path, const ReadOptions& options) {
-  const Seen seen = look_into(head);
+  if (auto fits = check_hlog_options(options); !fits) return std::unexpected(fits.error());
+  const std::optional<std::string> only_tag =
+      options.where.empty() ? std::nullopt : std::optional(options.where.front().second);
+  const Seen seen = look_into(head, only_tag);
   if (seen.intervals == 0 && !looks_like_hlog(head)) {
     return fail(
         ErrorCode::unreadable_input,
         fmt::format("{}: not an HdrHistogram interval log: its lines are START,LENGTH,MAX,HISTOGRAM", path));
   }
-  if (!options.group_by.empty()) {
-    return fail(
-        ErrorCode::invalid_argument,
-        fmt::format("--by {}: a histogram log has no fields of single calls; --where tag=A reads one tag",
-                    options.group_by));
-  }
-  std::optional<std::string> only_tag;
-  for (const auto& [name, value] : options.where) {
-    if ((name != "tag" && name != "Tag") || (only_tag && *only_tag != value)) {
-      return fail(
-          ErrorCode::invalid_argument,
-          fmt::format(
-              "--where {}={}: a histogram log has one field, tag, and one value of it can be asked for", name,
-              value));
-    }
-    only_tag = value;
-  }
   auto unit = unit_of(seen, path, options);
   if (!unit) return std::unexpected(unit.error());
+  const UnitBasis basis = options.unit       ? UnitBasis::told
+                          : seen.fitting > 0 ? UnitBasis::voted
+                                             : UnitBasis::assumed;
   OpenedFormat opened;
   SourceSummary& summary = opened.summary;
   summary.path = path;
@@ -258,7 +336,7 @@ Result<OpenedFormat> open_hlog(std::string_view head, const std::string& path, c
                                 : *unit == Duration(1'000'000) ? "ms"
                                                                : "s";
   summary.detail = fmt::format("histograms, counted in {}{}", name, options.unit ? ", as told" : "");
-  if (!options.unit && seen.greatest_max > 0) {
+  if (basis == UnitBasis::voted) {
     summary.notes.push_back(fmt::format(
         "values are counted in {}: so they agree with Interval_Max in milliseconds, which is a convention",
         name));
@@ -269,7 +347,7 @@ Result<OpenedFormat> open_hlog(std::string_view head, const std::string& path, c
     summary.notes.push_back(
         fmt::format("intervals of {} tags are read together; --where tag=... reads one", seen.tags.size()));
   }
-  opened.reader = std::make_unique<HlogReader>(*unit, options.unit.has_value(), std::move(only_tag));
+  opened.reader = std::make_unique<HlogReader>(*unit, basis, only_tag);
   return opened;
 }
 

@@ -257,6 +257,58 @@ TEST(Hlog, TellsTheUnitFromTheGreatestValue) {
   EXPECT_EQ(HlogRead(odd, summary, options).text(), "replied 2015231us x1 at 1441812279601000000\n");
 }
 
+// Why an hlog of these lines, each an Interval_Max and a value, is declined; "" where it is not.
+std::string declined(const std::vector<std::pair<const char*, std::uint64_t>>& lines,
+                     const ReadOptions& options = {}) {
+  std::string text = kHead;
+  for (const auto& [max, value] : lines)
+    text += std::string("0.127,1.007,") + max + "," + histogram_of({value}, {}) + "\n";
+  const auto opened = open_hlog(text, "a.hlog", options);
+  return opened ? "" : opened.error().message;
+}
+
+TEST(Hlog, GuessesNoUnitWhereNoMaximumSaysOne) {
+  for (const char* const max : {"0.000", "-1.000"}) {
+    const std::string why = declined({{max, 895'000}, {max, 895'000}});
+    EXPECT_TRUE(why.starts_with("unit_unclear: a.hlog: no interval's maximum says")) << why;
+    EXPECT_NE(why.find("line 5 has an Interval_Max of "), std::string::npos) << why;
+  }
+  // One that says it is enough, and so is the option.
+  EXPECT_EQ(declined({{"0.000", 895'000}, {"895.000", 895'000}}), "");
+  EXPECT_EQ(declined({{"0.000", 895'000}}, {.unit = Duration(1000)}), "");
+  // 1 us and 1 ns both lie within what three decimals leave open.
+  EXPECT_NE(declined({{"0.001", 1}}).find("more than one unit"), std::string::npos);
+}
+
+TEST(Hlog, GuessesNoUnitWhereTheMaximaDisagree) {
+  const std::string why =
+      declined({{"899.000", 899'000'000}, {"899.000", 899'000'000}, {"899000000.000", 899'000'000}});
+  EXPECT_TRUE(why.starts_with("unit_unclear: a.hlog: the maxima, read as milliseconds, do not agree")) << why;
+  EXPECT_NE(why.find("line 5 has an Interval_Max of 899 "), std::string::npos) << why;
+  EXPECT_NE(why.find("line 7 has an Interval_Max of 899000000 "), std::string::npos) << why;
+  EXPECT_NE(declined({{"2.016", 2'010'000}, {"7.000", 2'010'000}, {"8.000", 2'010'000}}), "");
+}
+
+TEST(Hlog, DoubtsTheUnitWhereAnIntervalBehindTheHeadSaysAnother) {
+  const std::string voted = std::string(kHead) + "0.127,1.007,2.016," + histogram_of({2'010'000}, {}) + "\n";
+  const std::string silent = "0.127,1.007,0.000," + histogram_of({2'010'000}, {}) + "\n";
+  const std::string another = "0.127,1.007,2010.000," + histogram_of({2'010'000}, {}) + "\n";
+  const auto doubts_behind = [](const std::string& head, const std::string& behind) {
+    const auto opened = open_hlog(head, "a.hlog", {});
+    EXPECT_TRUE(opened.has_value());
+    CollectingSink sink;
+    opened->reader->read(behind, sink);
+    return sink.unit_doubts;
+  };
+  EXPECT_EQ(doubts_behind(voted, silent).size(), 0U);
+  EXPECT_EQ(doubts_behind(voted, silent + another).at(0),
+            "line 2: an Interval_Max of 2010 beside recorded values of up to 2015231 does not say that those "
+            "are counted in 1 ns; --unit settles it");
+  // A head without counts says nothing yet.
+  EXPECT_EQ(doubts_behind(kHead, silent).size(), 1U);
+  EXPECT_EQ(doubts_behind(kHead, "0.127,1.007,2.016," + histogram_of({2'010'000}, {}) + "\n").size(), 0U);
+}
+
 TEST(Hlog, NotesAMaximumThatDisagreesWithItsHistogram) {
   const std::string text = std::string(kHead) + "0.127,1.007,2.016," + histogram_of({2'010'000}, {}) + "\n" +
                            "1.127,1.007,1.500," + histogram_of({2'010'000}, {}) + "\n";
@@ -288,8 +340,8 @@ TEST(Hlog, CountsTimesFromTheBaseTheLogNames) {
 }
 
 TEST(Hlog, ReadsAllTagsTogetherUnlessOneIsAskedFor) {
-  const std::string text = std::string(kHead) + "Tag=A,0.127,1.007,0.000," + histogram_of({100}, {}) + "\n" +
-                           "0.127,1.007,0.000," + histogram_of({200}, {}) + "\n";
+  const std::string text = std::string(kHead) + "Tag=A,0.127,1.007,1.000," + histogram_of({1'000'000}, {}) +
+                           "\n" + "0.127,1.007,2.000," + histogram_of({2'000'000}, {}) + "\n";
   SourceSummary summary;
   EXPECT_EQ(HlogRead(text, summary).rows.size(), 2U);
   ReadOptions options;
@@ -305,7 +357,7 @@ TEST(Hlog, ReadsAllTagsTogetherUnlessOneIsAskedFor) {
 }
 
 TEST(Hlog, SetsAsideWhatIsNoIntervalAndSaysWhy) {
-  const std::string good = histogram_of({100}, {});
+  const std::string good = histogram_of({1'000'000}, {});
   struct Case {
     std::string line;
     const char* reason;
@@ -316,7 +368,7 @@ TEST(Hlog, SetsAsideWhatIsNoIntervalAndSaysWhy) {
         Case{"-1.0,1.007,0.000," + good, "not an interval"}, Case{"0.127,1.007,0.000,HIST,x", "not base64"},
         Case{"0.127,1.007,0.000,", "not an interval"}}) {
     SourceSummary summary;
-    HlogRead sink(std::string(kHead) + "0.1,1.0,0.000," + good + "\r\n" + each.line + "\r\n", summary);
+    HlogRead sink(std::string(kHead) + "0.1,1.0,1.000," + good + "\r\n" + each.line + "\r\n", summary);
     EXPECT_EQ(sink.rows.size(), 1U) << each.line;
     EXPECT_EQ(sink.set_aside_text(), std::string(each.reason) + ": 1, line 6\n") << each.line;
   }

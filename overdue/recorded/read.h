@@ -54,6 +54,7 @@ struct SetAside {
   std::string reason;  // A stable word for machines and people: "no latency value", "negative duration", ...
   std::uint64_t count = 0;
   std::uint64_t first_line = 0;  // 1-based.
+  std::string first_value = {};  // What was at fault on that line, made printable; empty: not one value.
 };
 
 // What one file turned out to be.

@@ -8,6 +8,21 @@
 
 namespace overdue {
 
+std::string printable(std::string_view value) {
+  constexpr std::size_t kCharactersMax = 40;
+  std::string text;
+  for (const char c : value.substr(0, kCharactersMax)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else {
+      text += c;
+    }
+  }
+  if (value.size() > kCharactersMax) text += "...";
+  return text;
+}
+
 void ReadAccount::merge(const ReadAccount& other) {
   for (const Aside& theirs : other.asides) {
     const auto ours = std::ranges::find(asides, theirs.reason, &Aside::reason);
@@ -19,8 +34,12 @@ void ReadAccount::merge(const ReadAccount& other) {
     if (std::pair(theirs.first_chunk, theirs.first_line) < std::pair(ours->first_chunk, ours->first_line)) {
       ours->first_chunk = theirs.first_chunk;
       ours->first_line = theirs.first_line;
+      ours->first_value = theirs.first_value;
     }
   }
+  const auto place = [](const UnitDoubt& doubt) { return std::pair(doubt.chunk, doubt.line); };
+  if (other.unit_doubt && (!unit_doubt || place(*other.unit_doubt) < place(*unit_doubt)))
+    unit_doubt = other.unit_doubt;
   chunks.insert(chunks.end(), other.chunks.begin(), other.chunks.end());
   notes.insert(other.notes.begin(), other.notes.end());
   calls += other.calls;
@@ -37,11 +56,18 @@ void ReadAccount::finish(std::uint64_t header_lines, SourceSummary& summary) {
     before.emplace_back(chunk.chunk, lines);
     lines += chunk.lines;
   }
+  const auto line_of = [&](std::uint64_t chunk, std::uint64_t line) {
+    return std::ranges::lower_bound(before, chunk, {}, &std::pair<std::uint64_t, std::uint64_t>::first)
+               ->second +
+           line + 1;
+  };
   for (const Aside& aside : asides) {
-    const auto chunk = std::ranges::lower_bound(before, aside.first_chunk, {},
-                                                &std::pair<std::uint64_t, std::uint64_t>::first);
-    summary.set_aside.push_back(
-        {std::string(aside.reason), aside.count, chunk->second + aside.first_line + 1});
+    summary.set_aside.push_back({std::string(aside.reason), aside.count,
+                                 line_of(aside.first_chunk, aside.first_line), aside.first_value});
+  }
+  if (unit_doubt && summary.unit_doubt.empty()) {
+    summary.unit_doubt =
+        fmt::format("line {}: {}", line_of(unit_doubt->chunk, unit_doubt->line), unit_doubt->why);
   }
   std::ranges::sort(summary.set_aside, {},
                     [](const SetAside& aside) { return std::pair(aside.first_line, aside.reason); });
@@ -64,13 +90,22 @@ const ReadAccount& AccountingSink::account() {
 }
 
 void AccountingSink::set_aside(std::string_view reason, std::uint64_t line) {
+  set_aside_for(reason, line, {});
+}
+
+void AccountingSink::set_aside_for(std::string_view reason, std::uint64_t line, std::string_view value) {
   for (ReadAccount::Aside& aside : account_.asides) {
     if (aside.reason == reason) {
       ++aside.count;
       return;
     }
   }
-  account_.asides.push_back({reason, 1, account_.chunks.back().chunk, line});
+  account_.asides.push_back({reason, 1, account_.chunks.back().chunk, line, printable(value)});
+}
+
+void AccountingSink::doubt_unit(std::string_view why, std::uint64_t line) {
+  if (!account_.unit_doubt)
+    account_.unit_doubt = {.why = std::string(why), .chunk = account_.chunks.back().chunk, .line = line};
 }
 
 void AccountingSink::note(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,6 +21,12 @@ struct ReadAccount {
     std::uint64_t count = 0;
     std::uint64_t first_chunk = 0;
     std::uint64_t first_line = 0;  // 0-based, of that chunk.
+    std::string first_value = {};
+  };
+  struct UnitDoubt {
+    std::string why;
+    std::uint64_t chunk = 0;
+    std::uint64_t line = 0;  // 0-based, of that chunk.
   };
   struct ChunkLines {
     std::uint64_t chunk = 0;
@@ -28,6 +35,7 @@ struct ReadAccount {
   std::vector<Aside> asides;
   std::vector<ChunkLines> chunks;
   std::set<std::string, std::less<>> notes;
+  std::optional<UnitDoubt> unit_doubt;  // The first.
   std::uint64_t calls = 0;
   std::uint64_t attempts = 0;
   std::uint64_t filtered = 0;
@@ -36,6 +44,8 @@ struct ReadAccount {
   // Puts lines, calls, attempts, set_aside and notes into `summary`. Line numbers count from `header_lines`.
   void finish(std::uint64_t header_lines, SourceSummary& summary);
 };
+// At most 40 characters of `value`; what does not print is written as \\xNN.
+std::string printable(std::string_view value);
 inline constexpr std::string_view kNegativeDuration = "negative duration";
 inline constexpr std::string_view kLineTooLong = "line longer than 256 KiB";
 
@@ -54,6 +64,8 @@ class AccountingSink : public RowSink {
   const ReadAccount& account();
 
   void set_aside(std::string_view reason, std::uint64_t line) final;
+  void set_aside_for(std::string_view reason, std::uint64_t line, std::string_view value) final;
+  void doubt_unit(std::string_view why, std::uint64_t line) final;
   void note(std::string_view text) final;
 
  protected:
