@@ -83,6 +83,8 @@ struct Found {
   bool has_connect_time = false;
   bool has_time_of_day = false;
   bool has_upstream = false;
+  bool has_status = false;
+  bool has_upstream_status = false;
 };
 
 Error no_times(std::string_view path, std::string_view log_format) {
@@ -170,6 +172,8 @@ Result<Found> look_into(std::vector<NginxFormat> formats, std::string_view head,
       with_upstream_time += has(NginxField::response_time) ? 1 : 0;
       found.has_connect_time |= has(NginxField::connect_time);
       found.has_upstream |= has(NginxField::upstream_addr);
+      found.has_status |= has(NginxField::status);
+      found.has_upstream_status |= has(NginxField::upstream_status);
       found.has_time_of_day |=
           has(NginxField::msec) || has(NginxField::time_iso8601) || has(NginxField::time_local);
       break;
@@ -188,6 +192,7 @@ Result<Found> look_into(std::vector<NginxFormat> formats, std::string_view head,
   // A log that is too short to say has what its format has.
   found.has_request_time =
       matched == 0 ? formats.front().has(NginxField::request_time) : with_request_time * 2 > matched;
+  if (matched == 0) found.has_status = true;
   found.has_upstream_time =
       matched == 0 ? formats.front().has(NginxField::response_time) : with_upstream_time * 2 > matched;
   found.formats = std::move(formats);
@@ -223,10 +228,16 @@ SourceSummary summary_of(const Found& found, const std::string& path, const Read
                                                                      : "request times only";
   summary.has_start_times = found.has_time_of_day;
   summary.has_connect_times = found.has_connect_time;
+  summary.outcome_unknown = !found.has_status && !found.has_upstream_status;
   summary.level_is_fixed = !found.has_upstream_time || !found.has_request_time;
   if (!options.log_format)
     summary.notes.push_back(fmt::format("read as log_format '{}'", found.formats.front().text()));
   summary.notes.emplace_back("nginx writes whole milliseconds: 0.000 is less than one");
+  if (summary.outcome_unknown) {
+    summary.notes.emplace_back(
+        "no status is logged: every answer counts as a reply, errors too; $status in the log_format tells "
+        "them apart");
+  }
   if (found.has_connect_time) {
     summary.notes.emplace_back("a connect time of 0.000 is less than 1 ms, or a connection kept from before");
   }
@@ -247,12 +258,14 @@ Result<OpenedFormat> open_nginx(std::string_view head, const std::string& path, 
   if (!found) return std::unexpected(found.error());
   auto picks = picks_for(*found, options);
   if (!picks) return std::unexpected(picks.error());
+  const bool has_status = found->has_status;
   OpenedFormat opened;
   opened.summary = summary_of(*found, path, options);
   auto rules = StatusRules::create(options, opened.summary.vantage);
   if (!rules) return std::unexpected(rules.error());
   opened.reader = std::make_unique<NginxReader>(
-      std::move(found->formats), NginxRows::Settings{*std::move(rules), *std::move(picks), options.level});
+      std::move(found->formats),
+      NginxRows::Settings{*std::move(rules), *std::move(picks), options.level, has_status});
   return opened;
 }
 

@@ -173,14 +173,26 @@ void NginxRows::add(const NginxLine& line, std::uint64_t line_number) {
   const bool attempts = given(line[NginxField::response_time]);
   const bool as_call = settings_.level == Level::calls || !attempts;
   if (as_call && !call.elapsed && !attempts) return set_aside("no latency value");
-  if (as_call && !StatusRules::in_range(call.status)) return set_aside("no status");
+  if (as_call && settings_.has_status && !StatusRules::in_range(call.status)) return set_aside("no status");
   call.end = time_of(time_text_of(line));
   call.route = route_of(line, call);
   return as_call ? add_call(line, call) : add_attempts(line, call);
 }
 
+// Without a status the last upstream's decides; without that too every call is a reply.
+Ending NginxRows::ending_of_call(const NginxLine& line, const Call& call) const {
+  if (StatusRules::in_range(call.status)) return settings_.rules.ending_of(call.status);
+  std::string_view statuses = line[NginxField::upstream_status];
+  if (!given(statuses) || statuses.empty() || statuses == "-") return Ending::replied;
+  bool redirect = false;
+  std::string_view last;
+  while (!statuses.empty()) last = take_element(statuses, redirect);
+  const int status = status_of(last);
+  return StatusRules::in_range(status) ? settings_.rules.ending_of(status) : Ending::reset;
+}
+
 void NginxRows::add_call(const NginxLine& line, const Call& call) {
-  Judged judged{settings_.rules.ending_of(call.status), call.elapsed};
+  Judged judged{ending_of_call(line, call), call.elapsed};
   std::string_view address = line[NginxField::upstream_addr];
   if (!judged.elapsed) {
     // No request time in the format: the attempts one after the other are the call.
@@ -316,7 +328,9 @@ NginxRows::Judged NginxRows::judge(const Upstream& upstream, bool last, const Ng
   if ((!answered || status >= 500) && is_group_name(upstream.address)) return {Ending::refused, elapsed};
   if (!answered) {
     if (own_status) return {Ending::reset, elapsed};
-    return {upstream.redirect_follows ? Ending::replied : Ending::rejected, elapsed};
+    // nginx asked no other server after the last one: without a status that is all there is to go by.
+    const bool taken_as_reply = upstream.redirect_follows || (last && !settings_.has_status);
+    return {taken_as_reply ? Ending::replied : Ending::rejected, elapsed};
   }
   if (status == 502 && given(line[NginxField::connect_time]) && upstream.connect == "-") {
     return {Ending::refused, elapsed};

@@ -35,6 +35,7 @@ class NginxRows {
     StatusRules rules;
     FieldPicks picks;
     Level level = Level::attempts;
+    bool has_status = true;  // Some line has $status. Where none has, what answered last says how it ended.
   };
 
   // Both must outlive this.
@@ -69,6 +70,7 @@ class NginxRows {
   // False where the line was set aside.
   bool read_upstreams(const NginxLine& line);
   bool read_lists(const NginxLine& line);
+  Ending ending_of_call(const NginxLine& line, const Call& call) const;
   bool has_no_upstream(const NginxLine& line, const Call& call) const;
   Judged judge(const Upstream& upstream, bool last, const NginxLine& line, const Call& call,
                Duration used) const;

@@ -397,5 +397,38 @@ TEST(Nginx, IsNotMistakenForOtherLogs) {
   }
 }
 
+TEST(Nginx, ReadsEveryRowAsAReplyWhereNoStatusIsLogged) {
+  const std::string lines = "rt=0.012 ut=0.011\nrt=0.500 ut=0.300, 0.200\n";
+  const std::string format = "rt=$request_time ut=$upstream_response_time";
+  const Read attempts = read_nginx(lines, with_format(format));
+  // A server after which another was asked failed, whatever it said.
+  EXPECT_EQ(attempts.rows, "replied 11ms +call\nrejected 300ms +call\nreplied 200ms\n");
+  EXPECT_EQ(attempts.set_aside, "");
+  EXPECT_TRUE(attempts.summary.outcome_unknown);
+  EXPECT_EQ(std::ranges::count_if(attempts.summary.notes,
+                                  [](const auto& note) { return note.starts_with("no status is logged"); }),
+            1);
+  EXPECT_EQ(read_nginx(lines, with_format(format, Level::calls)).rows,
+            "replied 12ms +call\nreplied 500ms +call\n");
+  EXPECT_EQ(read_nginx("0.012\n0.013\n", with_format("$request_time")).rows,
+            "replied 12ms +call\nreplied 13ms +call\n");
+}
+
+TEST(Nginx, TakesTheLastUpstreamsStatusForACallWhereNoOtherIsLogged) {
+  const Read read = read_nginx("0.012 200\n0.013 502, 200\n0.014 200, 503\n0.015 -\n0.016 502, -\n",
+                               with_format("$request_time $upstream_status", Level::calls));
+  EXPECT_EQ(read.rows,
+            "replied 12ms +call\nreplied 13ms +call\nrejected 14ms +call\nreplied 15ms +call\n"
+            "reset 16ms +call\n");
+  EXPECT_FALSE(read.summary.outcome_unknown);
+}
+
+// A format that has a status, and a line without a readable one: that is no reply.
+TEST(Nginx, SetsAsideACallWithoutItsStatusWhereTheFormatHasOne) {
+  const Read read = read_nginx("0.012 200\n0.013 000\n", with_format("$request_time $status"));
+  EXPECT_EQ(read.rows, "replied 12ms +call\n");
+  EXPECT_EQ(read.set_aside, "no status: 1, line 2\n");
+}
+
 }  // namespace
 }  // namespace overdue
