@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "overdue/base/attempt_columns.h"
 #include "overdue/recorded/read.h"
+#include "overdue/recorded/unit_doubt.h"
 
 namespace overdue {
 
@@ -103,6 +105,8 @@ class ChunkReader {
 struct OpenedFormat {
   std::unique_ptr<ChunkReader> reader;
   SourceSummary summary;
+  std::optional<UnitClaim>
+      unit_claim;                // To be held against the whole log; none: the unit is not in question.
   std::size_t header_bytes = 0;  // Skipped before the first chunk (a CSV header line).
   std::uint64_t header_lines = 0;
 };

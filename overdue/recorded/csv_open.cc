@@ -188,6 +188,7 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   opened.summary.level_is_fixed = true;
   opened.summary.outcome_unknown = rules->only_latency();
   opened.summary.unit_doubt = rules->unit_doubt();
+  opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());
   if (has_header) {
     opened.header_bytes = top->bytes_before + top->first.size();

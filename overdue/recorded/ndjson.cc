@@ -373,6 +373,7 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   opened.summary.has_connect_times = plan->of(Role::connect).has_value();
   opened.summary.outcome_unknown = rules->only_latency();
   opened.summary.unit_doubt = rules->unit_doubt();
+  opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());
   RowTaker taker(std::move(*plan), std::move(*rules), std::move(*picks));
   opened.reader = std::make_unique<NdjsonReader>(std::move(taker), wanted, origin.zero_is_no_upstream);

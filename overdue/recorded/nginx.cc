@@ -10,6 +10,7 @@
 #include "overdue/recorded/nginx_quick.h"
 #include "overdue/recorded/nginx_rows.h"
 #include "overdue/recorded/nginx_shapes.h"
+#include "overdue/recorded/number_text.h"
 
 namespace overdue {
 namespace {
@@ -261,6 +262,13 @@ Result<OpenedFormat> open_nginx(std::string_view head, const std::string& path, 
   const bool has_status = found->has_status;
   OpenedFormat opened;
   opened.summary = summary_of(*found, path, options);
+  if (options.unit != length_of(TimeUnit::seconds)) {
+    const bool attempts =
+        options.level == Level::attempts ? found->has_upstream_time : !found->has_request_time;
+    opened.unit_claim = UnitClaim{.unit = TimeUnit::seconds,
+                                  .name = attempts ? "$upstream_response_time" : "$request_time",
+                                  .by_format = true};
+  }
   auto rules = StatusRules::create(options, opened.summary.vantage);
   if (!rules) return std::unexpected(rules.error());
   opened.reader = std::make_unique<NginxReader>(

@@ -10,6 +10,7 @@
 #include "overdue/recorded/detect.h"
 #include "overdue/recorded/row_sinks.h"
 #include "overdue/recorded/two_threads.h"
+#include "overdue/recorded/unit_doubt.h"
 
 namespace overdue {
 namespace {
@@ -252,6 +253,9 @@ Result<LogMeasurement> read_log(const std::string& path, const ReadOptions& opti
             "--where {}=VALUE",
             path, options.group_by, MeasuringSink::kGroupsMax, options.group_by));
   }
+  // The order of the rows does not matter: the whole log is judged, and not what its head made doubtful.
+  if (const auto& claim = opened->format.unit_claim)
+    log.source.unit_doubt = unit_doubt_of(log.groups, *claim);
   if (options.group_by.empty() && !log.groups.empty())
     log.groups.begin()->second.negative_elapsed = negatives(log.source);
   return log;

@@ -213,5 +213,63 @@ TEST(ReadLog, CountsImpossibleDurationsInTheMeasurement) {
   EXPECT_EQ(read(file.path(), 1).groups.at("").negative_elapsed, 3U);
 }
 
+std::string repeated(std::string_view row, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += row;
+  return text;
+}
+
+std::string unit_doubt(std::string_view bytes, const ReadOptions& options = {}) {
+  const ScratchFile file(bytes);
+  const auto log = read_log(file.path(), options);
+  if (!log) ADD_FAILURE() << log.error().message;
+  return log ? log->source.unit_doubt : "";
+}
+
+// Field case C05, whatever the order of the rows.
+TEST(ReadLog, DoubtsTheUnitByTheWholeLogAndNotByItsHead) {
+  const std::string head = "latency_s,host\n";
+  const std::string few = repeated("0.5,a\n", 1100);
+  const std::string many = repeated("500,a\n", 3000);
+  EXPECT_EQ(unit_doubt(head + few + many),
+            "likely ms recorded as s (500 ms): half of 'latency_s' is above 8.33 min; --unit ms or --unit s "
+            "settles it");
+  EXPECT_EQ(unit_doubt(head + few + many), unit_doubt(head + many + few));
+  EXPECT_EQ(unit_doubt(head + few + many, {.group_by = "host"}), unit_doubt(head + many + few));
+  // Slow for a while at first: no doubt, since most are not.
+  EXPECT_EQ(unit_doubt(head + repeated("500,a\n", 1100) + repeated("0.5,b\n", 3000)), "");
+  // Zeros say nothing, as before.
+  EXPECT_EQ(unit_doubt("latency_ms\n" + repeated("0\n", 3000) + repeated("5\n", 1100)), "");
+  EXPECT_NE(unit_doubt("latency_s\n" + repeated("0\n", 3000) + repeated("500\n", 1100)), "");
+  // Beyond what is kept by value, and in groups.
+  std::string distinct = "latency_s,host\n";
+  for (int i = 0; i < 250'000; ++i) distinct += fmt::format("{}.{:03},{}\n", 40 + i / 1000, i % 1000, i % 3);
+  EXPECT_TRUE(unit_doubt(distinct).starts_with("likely ms recorded as s (164 ms)")) << unit_doubt(distinct);
+}
+
+TEST(ReadLog, DoubtsTheUnitOfAnAccessLogsTimesUntilItIsConfirmed) {
+  std::string log;
+  for (int i = 0; i < 400; ++i) log += fmt::format("rt={}.000\n", 300 + i);
+  ReadOptions options;
+  options.log_format = "rt=$request_time";
+  EXPECT_EQ(
+      unit_doubt(log, options),
+      "likely ms recorded as s (500 ms): half of '$request_time' is above 8.33 min; --unit s says that it "
+      "is so");
+  options.unit = Duration(std::chrono::seconds(1));
+  EXPECT_EQ(unit_doubt(log, options), "");
+  EXPECT_EQ(unit_doubt(repeated("rt=0.010\n", 400), {.log_format = options.log_format}), "");
+}
+
+TEST(ReadLog, SetsAsideANumberWithoutAUnitWhereEachCarriesItsOwn) {
+  const ScratchFile file("latency\n" + repeated("12ms\n", 1200) + "0\n500\n");
+  const auto log = read_log(file.path(), {});
+  ASSERT_TRUE(log.has_value()) << log.error().message;
+  EXPECT_EQ(log->source.attempts, 1201U);
+  ASSERT_EQ(log->source.set_aside.size(), 1U);
+  EXPECT_EQ(log->source.set_aside[0].reason, "latency without its unit");
+  EXPECT_EQ(log->source.set_aside[0].first_line, 1203U);
+}
+
 }  // namespace
 }  // namespace overdue

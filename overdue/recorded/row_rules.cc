@@ -194,7 +194,8 @@ Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& opt
   }
   if (latency.unit || plan.unit_by_format) {
     unit_ = latency.unit ? *latency.unit : *plan.unit_by_format;
-    doubt_unit(latency.name, sample);
+    unit_claim_ = UnitClaim{.unit = unit_, .name = latency.name};
+    doubt_unit(sample);
     return {};
   }
   // Values that carry their unit need none from elsewhere.
@@ -206,7 +207,10 @@ Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& opt
     any = true;
     bare = bare || duration_text(text, TimeUnit::nanoseconds).has_value();
   }
-  if (any && !bare) return {};
+  if (any && !bare) {
+    has_unit_ = false;
+    return {};
+  }
   return fail(
       ErrorCode::unsupported,
       fmt::format(
@@ -215,9 +219,7 @@ Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& opt
           path, latency.name));
 }
 
-// C05: a unit in a name is believed unless the values say otherwise by about a thousand. Half of the replies
-// above 30 s, or below 2 us, is no remote call as its name has it, and is one in the neighbouring unit.
-void RowRules::doubt_unit(const std::string& name, const std::vector<RowTexts>& sample) {
+void RowRules::doubt_unit(const std::vector<RowTexts>& sample) {
   std::vector<Duration> values;
   for (const RowTexts& texts : sample) {
     const auto value = duration_text(text_of(texts, Role::latency), unit_);
@@ -226,18 +228,7 @@ void RowRules::doubt_unit(const std::string& name, const std::vector<RowTexts>& 
   if (values.size() < 3) return;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
-  const Duration median = *middle;
-  using std::chrono::microseconds;
-  using std::chrono::seconds;
-  const bool too_long = median > seconds(30) && unit_ != TimeUnit::nanoseconds;
-  const bool too_short = median < microseconds(2) && unit_ != TimeUnit::seconds;
-  if (!too_long && !too_short) return;
-  const auto likely = static_cast<TimeUnit>(static_cast<int>(unit_) + (too_long ? -3 : 3));
-  const Duration as_likely = too_long ? median / 1000 : median * 1000;
-  unit_doubt_ =
-      fmt::format("likely {} recorded as {} ({}): half of '{}' is {} {}; --unit {} or --unit {} settles it",
-                  name_of(likely), name_of(unit_), format_duration(as_likely), name,
-                  too_long ? "above" : "below", format_duration(median), name_of(likely), name_of(unit_));
+  unit_doubt_ = unit_doubt_of(*middle, *unit_claim_);
 }
 
 RowRules::Judged RowRules::judge_status(std::string_view text, RowSink& sink) const {
@@ -295,6 +286,7 @@ std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& s
     elapsed = duration_with_unit(text, unit_);
     if (!elapsed) return "latency is no number";
     if (elapsed->count() < 0) return "negative duration";
+    if (!has_unit_ && elapsed->count() > 0 && duration_text(text, unit_)) return "latency without its unit";
   }
   if (gave_up(row.ending)) {
     if (elapsed && elapsed->count() == 0) elapsed.reset();

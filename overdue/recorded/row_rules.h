@@ -46,7 +46,11 @@ class RowRules {
     return has_(Role::status) && !has_(Role::ending) && !has_(Role::ok) && !grpc_codes_;
   }
   bool only_latency() const { return !has_(Role::status) && !has_(Role::ending) && !has_(Role::ok); }
+  // False where each value carries its own unit: one without it is set aside.
+  bool has_unit() const { return has_unit_; }
+  // What the sample makes doubtful; unit_claim() is for whoever has seen the whole log.
   const std::string& unit_doubt() const { return unit_doubt_; }
+  const std::optional<UnitClaim>& unit_claim() const { return unit_claim_; }
   const std::string& unit_note() const { return unit_note_; }  // Empty: nothing to tell.
 
  private:
@@ -58,7 +62,7 @@ class RowRules {
   bool has_(Role role) const { return has_role_[static_cast<std::size_t>(role)]; }
   Result<void> settle_unit(const FieldPlan& plan, const ReadOptions& options,
                            const std::vector<RowTexts>& sample, const std::string& path);
-  void doubt_unit(const std::string& name, const std::vector<RowTexts>& sample);
+  void doubt_unit(const std::vector<RowTexts>& sample);
   Judged judge_ending(const RowTexts& texts, RowSink& sink) const;
   Judged judge_status(std::string_view text, RowSink& sink) const;
 
@@ -68,6 +72,8 @@ class RowRules {
   bool ok_is_inverse_ = false;
   TimeUnit unit_ = TimeUnit::milliseconds;
   std::optional<Duration> limit_;
+  bool has_unit_ = true;
+  std::optional<UnitClaim> unit_claim_;
   std::string unit_doubt_;
   std::string unit_note_;
 };

@@ -43,8 +43,8 @@ class RowTaker {
     backend_ = index_of(Role::backend);
     route_ = index_of(Role::route);
     power_ = static_cast<unsigned>(rules_.unit());
-    plain_status_ = rules_.status_is_plain();
-    only_latency_ = rules_.only_latency();
+    plain_status_ = rules_.has_unit() && rules_.status_is_plain();
+    only_latency_ = rules_.has_unit() && rules_.only_latency();
     filters_ = !picks_.wheres().empty();
     groups_ = picks_.by().has_value();
     by_route_ = groups_ && *picks_.by() == route_;
