@@ -8,7 +8,7 @@
 
 namespace overdue {
 
-std::string printable(std::string_view value) {
+std::string shown_value(std::string_view value) {
   constexpr std::size_t kCharactersMax = 40;
   std::string text;
   for (const char c : value.substr(0, kCharactersMax)) {
@@ -100,7 +100,7 @@ void AccountingSink::set_aside_for(std::string_view reason, std::uint64_t line, 
       return;
     }
   }
-  account_.asides.push_back({reason, 1, account_.chunks.back().chunk, line, printable(value)});
+  account_.asides.push_back({reason, 1, account_.chunks.back().chunk, line, shown_value(value)});
 }
 
 void AccountingSink::doubt_unit(std::string_view why, std::uint64_t line) {

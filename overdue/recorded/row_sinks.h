@@ -45,7 +45,7 @@ struct ReadAccount {
   void finish(std::uint64_t header_lines, SourceSummary& summary);
 };
 // At most 40 characters of `value`; what does not print is written as \\xNN.
-std::string printable(std::string_view value);
+std::string shown_value(std::string_view value);
 inline constexpr std::string_view kNegativeDuration = "negative duration";
 inline constexpr std::string_view kLineTooLong = "line longer than 256 KiB";
 
