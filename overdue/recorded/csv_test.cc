@@ -268,7 +268,7 @@ TEST(Csv, RefusesWithWhatWouldBeRight) {
       {"metrics", "collected,value,metric\n2020-08-28 21:34:57,3.3,avg_latency\n", ErrorCode::unsupported,
        "samples of metrics"},
       {"nothing usable", "latency_ms\nx\n", ErrorCode::unreadable_input,
-       "latency is no number: 1 (first on line 2)"},
+       "latency is no number: 1 (first on line 2: 'x'; right are 12.5 and 12.5ms"},
   };
   for (const Case& c : cases) {
     const Read got = read(c.bytes);

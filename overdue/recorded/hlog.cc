@@ -104,7 +104,7 @@ class HlogReader final : public ChunkReader {
       if (line.empty()) return;
       if (is_comment(line)) return clock_.see_comment(line);
       const auto interval = split_hlog_line(line);
-      if (!interval) return sink.set_aside("not an interval", number);
+      if (!interval) return sink.set_aside_for("not an interval", number, line);
       if (only_tag_ && interval->tag != *only_tag_) {
         ++sink.filtered;
         return;

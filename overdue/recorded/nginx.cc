@@ -48,7 +48,7 @@ class NginxReader final : public ChunkReader {
       if (line.ends_with('\r')) line.remove_suffix(1);
       const bool done = quick_ && quick_->read(line, quick_values) && rows.add_quick(quick_values);
       if (!done && !read_line(line, end + kReadableAfter, values, number, rows))
-        sink.set_aside(reason_against(line), number);
+        sink.set_aside_for(reason_against(line), number, line);
       at = newline == nullptr ? end : newline + 1;
     }
     return number;

@@ -8,6 +8,7 @@
 #include "overdue/base/quantity.h"
 #include "overdue/recorded/chunk_source.h"
 #include "overdue/recorded/detect.h"
+#include "overdue/recorded/row_rules.h"
 #include "overdue/recorded/row_sinks.h"
 #include "overdue/recorded/two_threads.h"
 #include "overdue/recorded/unit_doubt.h"
@@ -104,6 +105,25 @@ Result<void> check_negatives(const SourceSummary& summary) {
           summary.path, format_count(count), format_count(count + summary.attempts), first));
 }
 
+// What would be right in place of a value.
+std::string right_for(std::string_view reason) {
+  if (reason == kNoNumber) return "right are 12.5 and 12.5ms: no commas, one unit of ns, us, ms or s";
+  if (reason == kNoUnit) return "right is a number with ns, us, ms or s behind it";
+  if (reason == kUnknownStatus)
+    return "right are HTTP statuses, gRPC's codes, and words such as ok and timeout";
+  if (reason == kUnknownEnding) return fmt::format("right are {}", fmt::join(kEndingNames, ", "));
+  if (reason == kNeitherOk) return "right are true and false, yes and no, 1 and 0";
+  return {};
+}
+
+std::string in_words(const SetAside& aside) {
+  std::string text =
+      fmt::format("{}: {} (first on line {}", aside.reason, format_count(aside.count), aside.first_line);
+  if (!aside.first_value.empty()) text += fmt::format(": '{}'", aside.first_value);
+  if (const std::string right = right_for(aside.reason); !right.empty()) text += "; " + right;
+  return text + ")";
+}
+
 Result<void> check_any_rows(const SourceSummary& summary, std::uint64_t filtered, bool stopped) {
   if (summary.attempts > 0 || stopped) return {};
   if (filtered > 0) {
@@ -117,8 +137,7 @@ Result<void> check_any_rows(const SourceSummary& summary, std::uint64_t filtered
   }
   std::vector<std::string> reasons;
   for (const SetAside& aside : summary.set_aside) {
-    reasons.push_back(
-        fmt::format("{}: {} (first on line {})", aside.reason, format_count(aside.count), aside.first_line));
+    reasons.push_back(in_words(aside));
   }
   return fail(ErrorCode::unreadable_input,
               fmt::format("{}: no line of it could be used ({} read as {}). {}", summary.path,

@@ -271,5 +271,50 @@ TEST(ReadLog, SetsAsideANumberWithoutAUnitWhereEachCarriesItsOwn) {
   EXPECT_EQ(log->source.set_aside[0].first_line, 1203U);
 }
 
+std::string error_of(std::string_view bytes, Format format = Format::csv) {
+  ReadOptions options;
+  options.format = format;
+  const auto summary = read_attempts(bytes, "a.log", options, [](auto&&...) {});
+  return summary ? "" : summary.error().message;
+}
+
+TEST(ReadLog, ShowsTheFirstValueThatWasNoneAndWhatWouldBeRight) {
+  for (const std::string value : {"0x10", "1m30s", "1,000"}) {
+    EXPECT_EQ(
+        error_of("latency_ms,host\n\"" + value + "\",a\n\"x\",a\n"),
+        "a.log: no line of it could be used (3 read as csv). latency is no number: 2 (first on line 2: '" +
+            value + "'; right are 12.5 and 12.5ms: no commas, one unit of ns, us, ms or s)");
+  }
+  EXPECT_NE(
+      error_of("latency_ms,ending\n1,done\n").find("(first on line 2: 'done'; right are replied, rejected"),
+      std::string::npos);
+  EXPECT_NE(error_of("latency_ms,status\n1,perhaps\n").find("'perhaps'; right are HTTP statuses"),
+            std::string::npos);
+  EXPECT_NE(error_of("{\"latency_ms\":\"5,5\"}\n{\"latency_ms\":\"5,5\"}\n", Format::ndjson)
+                .find("(first on line 1: '5,5'; "),
+            std::string::npos);
+}
+
+TEST(ReadLog, ShowsNoMoreOfAValueThanAPersonReadsAndNothingThatATerminalObeys) {
+  const std::string error = error_of("latency_ms,host\n\x1b[2J" + std::string(500, 'x') + ",a\n");
+  EXPECT_NE(error.find("'\\x1b[2J" + std::string(36, 'x') + "...'"), std::string::npos) << error;
+}
+
+TEST(ReadLog, ReadsAStatusWithAPointAndZerosAsTheWholeNumber) {
+  for (const char* const log :
+       {"latency_ms,status\n1,200.0\n2,503.0\n3,\n4,200.5\n",
+        "{\"latency_ms\":1,\"status\":200.0}\n{\"latency_ms\":2,\"status\":503.0}\n"
+        "{\"latency_ms\":3,\"status\":null}\n{\"latency_ms\":4,\"status\":200.5}\n"}) {
+    std::vector<Ending> endings;
+    const auto summary = read_attempts(log, "a.log", {}, [&](std::span<const Attempt> rows, auto&&...) {
+      for (const Attempt& row : rows) endings.push_back(row.ending);
+    });
+    ASSERT_TRUE(summary.has_value()) << summary.error().message;
+    EXPECT_EQ(endings, (std::vector{Ending::replied, Ending::rejected, Ending::timed_out})) << log;
+    ASSERT_EQ(summary->set_aside.size(), 1U);
+    EXPECT_EQ(summary->set_aside[0].first_value, "200.5");
+  }
+}
+
 }  // namespace
 }  // namespace overdue

@@ -101,7 +101,14 @@ std::optional<Ending> ending_of_exception(std::string_view text) {
   return std::nullopt;
 }
 
+// Whole numbers of at most three digits, and "200.0": a column with gaps in it is written so by some
+// programs.
 std::optional<int> small_number(std::string_view text) {
+  if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
+    const std::string_view fraction = text.substr(point + 1);
+    if (fraction.empty() || fraction.find_first_not_of('0') != std::string_view::npos) return std::nullopt;
+    text = text.substr(0, point);
+  }
   if (text.empty() || text.size() > 3) return std::nullopt;
   int value = 0;
   for (const char c : text) {
@@ -244,27 +251,27 @@ RowRules::Judged RowRules::judge_status(std::string_view text, RowSink& sink) co
     if (word == known.word) return {known.ending, {}};
   }
   if (const auto ending = ending_of_exception(text)) return {*ending, {}};
-  return {Ending::replied, "unknown status"};
+  return {Ending::replied, kUnknownStatus};
 }
 
 RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) const {
   if (has_(Role::ending)) {
     const auto found = std::ranges::find(kEndingNames, text_of(texts, Role::ending));
-    if (found == kEndingNames.end()) return {Ending::replied, "unknown ending word"};
+    if (found == kEndingNames.end()) return {Ending::replied, kUnknownEnding};
     return {static_cast<Ending>(found - kEndingNames.begin()), {}};
   }
   std::optional<bool> ok;
   if (has_(Role::ok)) {
     const std::string_view text = text_of(texts, Role::ok);
     ok = ok_is_inverse_ ? std::optional(is_no_value(text) || is_plain_no(text)) : yes_or_no(text);
-    if (!ok) return {Ending::replied, "neither ok nor not ok"};
+    if (!ok) return {Ending::replied, kNeitherOk};
   }
   if (has_(Role::status)) {
     const std::string_view status = text_of(texts, Role::status);
     // Said to be ok: a status of 0 or none is then no sign of loss.
-    if (ok == true && (is_no_value(status) || status == "0")) return {Ending::replied, {}};
+    if (ok == true && (is_no_value(status) || small_number(status) == 0)) return {Ending::replied, {}};
     Judged judged = judge_status(status, sink);
-    if (ok == false && judged.set_aside == "unknown status") judged = {Ending::rejected, {}};
+    if (ok == false && judged.set_aside == kUnknownStatus) judged = {Ending::rejected, {}};
     // An answer that its caller did not accept (a failed assertion) is no latency of success.
     if (ok == false && judged.ending == Ending::replied) judged.ending = Ending::rejected;
     return judged;
@@ -276,6 +283,14 @@ RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) co
   return {Ending::replied, {}};
 }
 
+std::optional<Role> RowRules::role_at_fault(std::string_view reason) {
+  if (reason == kNoNumber || reason == kNoUnit || reason == "negative duration") return Role::latency;
+  if (reason == kUnknownStatus) return Role::status;
+  if (reason == kUnknownEnding) return Role::ending;
+  if (reason == kNeitherOk) return Role::ok;
+  return std::nullopt;
+}
+
 std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& sink) const {
   const Judged judged = judge_ending(texts, sink);
   if (!judged.set_aside.empty()) return judged.set_aside;
@@ -284,9 +299,9 @@ std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& s
   std::optional<Duration> elapsed;
   if (!is_no_value(text) && !(gave_up(row.ending) && text == "-1")) {
     elapsed = duration_with_unit(text, unit_);
-    if (!elapsed) return "latency is no number";
+    if (!elapsed) return kNoNumber;
     if (elapsed->count() < 0) return "negative duration";
-    if (!has_unit_ && elapsed->count() > 0 && duration_text(text, unit_)) return "latency without its unit";
+    if (!has_unit_ && elapsed->count() > 0 && duration_text(text, unit_)) return kNoUnit;
   }
   if (gave_up(row.ending)) {
     if (elapsed && elapsed->count() == 0) elapsed.reset();

@@ -39,6 +39,9 @@ class RowRules {
   // Fills in ending, elapsed and untimed, and returns "", or why the row is set aside.
   std::string_view judge(const RowTexts& texts, Attempt& row, RowSink& sink) const;
 
+  // Whose text a person should be shown with that reason.
+  static std::optional<Role> role_at_fault(std::string_view reason);
+
   TimeUnit unit() const { return unit_; }
   const StatusRules& statuses() const { return statuses_; }
   // Whether a row with a plain HTTP status and a positive time needs no more than statuses() and the time.
@@ -77,6 +80,13 @@ class RowRules {
   std::string unit_doubt_;
   std::string unit_note_;
 };
+
+// Why a row is set aside for one text of it.
+inline constexpr std::string_view kNoNumber = "latency is no number";
+inline constexpr std::string_view kNoUnit = "latency without its unit";
+inline constexpr std::string_view kUnknownStatus = "unknown status";
+inline constexpr std::string_view kUnknownEnding = "unknown ending word";
+inline constexpr std::string_view kNeitherOk = "neither ok nor not ok";
 
 // A time with its unit in the text ("12.5ms", "1.2s", "250µs"), else in `unit`.
 std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit);

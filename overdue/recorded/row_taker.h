@@ -75,7 +75,10 @@ class RowTaker {
       const std::string_view reason = judge(text_of, row, sink);
       if (!reason.empty()) {
         sink.take_back();
-        return sink.set_aside(reason, pass.line);
+        const auto role = RowRules::role_at_fault(reason);
+        const std::string_view value =
+            role && plan_.of(*role) ? trimmed(text_of(plan_.of(*role)->index)) : "";
+        return sink.set_aside_for(reason, pass.line, value);
       }
     }
     if (start_ != kNone) {
