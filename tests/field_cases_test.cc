@@ -67,6 +67,17 @@ TEST(FieldCases, C05MillisecondsInAColumnNamedSecondsAreDeclinedUntilAUnitIsGive
   EXPECT_EQ(told.quantile(0.5, "replies_only_ms"), 499);
 }
 
+TEST(FieldCases, C05AUnitIsDoubtedByTheWholeLogWhateverTheOrderOfItsRows) {
+  const std::string few = repeated("0.5\n", 1100);
+  const std::string many = repeated("500\n", 3000);
+  for (const std::string& rows : {few + many, many + few}) {
+    const Advised doubted = advise("rtt_s\n" + rows);
+    EXPECT_EQ(doubted.run.status, 3);
+    EXPECT_EQ(doubted.group["advice"]["declined"], "unit_unclear");
+    EXPECT_TRUE(doubted.doubts("unit_mismatch"));
+  }
+}
+
 TEST(FieldCases, C07TheQuantileOfAFleetIsPooledAndTheSlowHostIsNamed) {
   const std::string head = "latency_ms,host\n" + repeated("10,a\n", 9900);
   const Advised hundred = advise(head + repeated("2000,b\n", 100));
