@@ -241,6 +241,9 @@ TEST(ReadLog, DoubtsTheUnitByTheWholeLogAndNotByItsHead) {
   // Zeros say nothing, as before.
   EXPECT_EQ(unit_doubt("latency_ms\n" + repeated("0\n", 3000) + repeated("5\n", 1100)), "");
   EXPECT_NE(unit_doubt("latency_s\n" + repeated("0\n", 3000) + repeated("500\n", 1100)), "");
+  EXPECT_NE(
+      unit_doubt("latency_s\n" + repeated("0\n", 2000) + repeated("0.5\n", 1000) + repeated("500\n", 2000)),
+      "");
   // Beyond what is kept by value, and in groups.
   std::string distinct = "latency_s,host\n";
   for (int i = 0; i < 250'000; ++i) distinct += fmt::format("{}.{:03},{}\n", 40 + i / 1000, i % 1000, i % 3);
