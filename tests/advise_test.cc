@@ -130,8 +130,8 @@ TEST(AdviseCommand, WhereTheLogSaysZeroThereIsNoAdvice) {
   EXPECT_EQ(advice_of(log, "", 3)["groups"][0]["advice"]["declined"], "below_resolution");
   EXPECT_THAT(run_overdue("advise -", log).out, HasSubstr("below_resolution"));
   // A time there is.
-  for (int i = 0; i < 400; ++i) log += "0.001,1\n";
-  EXPECT_EQ(advice_of(log, "")["groups"][0]["advice"]["request_timeout_ms"], 0.001);
+  for (int i = 0; i < 400; ++i) log += "0.8,1\n";
+  EXPECT_EQ(advice_of(log, "")["groups"][0]["advice"]["request_timeout_ms"], 0.8);
 }
 
 TEST(AdviseCommand, SentCountsCallsAndWhatWasSetAsideWasSentToo) {

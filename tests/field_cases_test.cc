@@ -89,6 +89,24 @@ TEST(FieldCases, C07TheQuantileOfAFleetIsPooledAndTheSlowHostIsNamed) {
   EXPECT_EQ(more.judgement("b"), "slow");
 }
 
+TEST(FieldCases, C09WhatAHistogramHasNoRoomForIsOpenAtItsLimit) {
+  // 9,950 values up to 99.5 ms in a histogram that ends at 1 s.
+  const std::string log =
+      "#[Histogram log format version 1.3]\n"
+      "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
+      "0.000,1.000,99.500,HISTFAAAAJl42pNpmSzMwMDuxAABzFCaEURYzzrFYP8BIrC5QuQvv8h7TpFuNhB6yCzSyiz"
+      "SDEZAxnwmkf2MIgfBCJOxl1EkHghjwWQ8GhtVNFZEV0QfirGxcInjU6EtIgqE4mCSHBa9dAqLcMIhNxKbNLFRnTDIL"
+      "sKMFbLiECdPHTVVjRQ7R0MDBBlFIAhGY0XkS9LO5FEHk6MZAOoDgqM=\n";
+  const Advised seen = advise(log, "--sent 10000 --accept 1%");
+  EXPECT_EQ(seen.group["endings"]["timed_out"], 50);
+  EXPECT_EQ(seen.group["advice"]["longest_wait_ms"], 1000.0);
+  EXPECT_NEAR(seen.quantile(0.99, "all_calls_ms"), 99.0, 0.1);  // Rank 9,900 of 10,000.
+  EXPECT_EQ(seen.quantile(0.999, "all_calls_ms"), -1);
+  EXPECT_EQ(seen.quantile(0.999, "beyond_ms"), 1000.0);
+  const Advised longer = advise(log, "--sent 10000 --limit 2s --accept 1%");
+  EXPECT_EQ(longer.group["advice"]["longest_wait_ms"], 2000.0);
+}
+
 TEST(FieldCases, C12ABareOneIsBadUsageAndPercentAndFractionAgree) {
   std::string log = "latency_ms\n";
   for (int i = 1; i <= 10'000; ++i) log += fmt::format("{}\n", i);
@@ -125,6 +143,13 @@ TEST(FieldCases, C14AFreezeHidesBehindAClosedLoopUntilItsIntervalIsNamed) {
   const Advised filled = advise(log, "--expected-interval 100ms");
   EXPECT_EQ(filled.quantile(0.9, "replies_only_ms"), 8140);
   EXPECT_EQ(filled.quantile(0.99, "replies_only_ms"), 11740);
+  // A freeze that ended in a give-up hides as many.
+  log.replace(log.find("12040\n"), 6, "12040,timed_out\n");
+  log.replace(0, log.find('\n'), "start_ms,latency_ms,ending");
+  for (std::size_t at = 0; (at = log.find(",40\n", at)) != std::string::npos;)
+    log.replace(at, 4, ",40,replied\n");
+  const Advised given_up = advise(log, "--expected-interval 100ms");
+  EXPECT_EQ(given_up.group["endings"]["timed_out"], 120);
 }
 
 TEST(FieldCases, C16GiveUpsCountAndWithoutATimeTheyAreTooMany) {

@@ -153,7 +153,9 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
   }
   const std::uint64_t missing = sent - measurement.calls();
   const EndingTable table = measurement.table();
-  const Duration at = options.limit ? *options.limit : table.empty() ? Duration(0) : table.back().high;
+  Duration at = table.empty() ? Duration(0) : table.back().high;
+  for (const SourceSummary& source : logs.sources) at = std::max(at, source.records_up_to.value_or(at));
+  if (options.limit) at = *options.limit;
   if (missing > set_aside) measurement.add_counts(Ending::timed_out, at, missing - set_aside);
   return {};
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,9 +41,7 @@ class ExactCounts {
   void add(Duration latency, std::uint16_t series, std::uint64_t count);
   // Adds the other's series `from` to our `to_series[from]`.
   void merge(const ExactCounts& other, const std::vector<std::uint16_t>& to_series);
-  // The same in steps, for who has a second thread: begin(), then add_rows() of every part, at the same time
-  // if one likes, then finish(). Between them nobody else may use either.
-  class Merge;
+  class Merge;  // The same in steps: exact_counts_merge.h.
   void drop();
 
   bool dropped() const { return dropped_; }
@@ -173,33 +170,6 @@ class ExactCounts {
   std::size_t reply_rows_ = 0;
   bool pooled_ = false;
   bool dropped_ = false;
-};
-
-class ExactCounts::Merge {
- public:
-  static constexpr std::size_t kParts = 4;
-
-  // Both must outlive it.
-  Merge(ExactCounts& ours, const ExactCounts& theirs, const std::vector<std::uint16_t>& to_series)
-      : ours_(ours), theirs_(theirs), to_series_(to_series) {}
-  void begin();
-  void add_rows(std::size_t part);
-  void finish();
-
- private:
-  struct Left {
-    std::uint32_t number;
-    std::uint32_t count;
-    std::uint16_t series;
-  };
-  std::uint16_t own_series(std::uint64_t series) const;
-  void add_row(std::uint16_t series, const Row& theirs, std::vector<Left>& left);
-
-  ExactCounts& ours_;
-  const ExactCounts& theirs_;
-  const std::vector<std::uint16_t>& to_series_;
-  std::vector<std::uint32_t> numbers_;            // By their number: ours.
-  std::array<std::vector<Left>, kParts> left_{};  // What a low byte of ours cannot take.
 };
 
 }  // namespace overdue

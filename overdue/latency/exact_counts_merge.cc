@@ -1,7 +1,7 @@
+#include "overdue/latency/exact_counts_merge.h"
+
 #include <algorithm>
 #include <limits>
-
-#include "overdue/latency/exact_counts.h"
 
 // One ExactCounts added to another. Only rows of counters are long; each belongs to one series of ours, so
 // that those of different series can be added at the same time.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "overdue/base/check.h"
+#include "overdue/latency/exact_counts_merge.h"
 
 namespace overdue {
 namespace {

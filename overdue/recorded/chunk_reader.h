@@ -63,6 +63,8 @@ class RowSink {
     (void)why;
     (void)line;
   }
+  // The source has no room for longer times: what it lacks may have been longer (histogram files).
+  virtual void records_up_to(Duration longest) { (void)longest; }
   // Something the user should be told once, however often it happened: "status 0 read as lost".
   virtual void note(std::string_view text) = 0;
 

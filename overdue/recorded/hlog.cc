@@ -122,11 +122,13 @@ class HlogReader final : public ChunkReader {
     const HdrCounts::Bucket& last = counts.buckets.back();
     if (last.high > longest) return sink.set_aside("impossible value", number);
     if (basis_ != UnitBasis::told) check_unit(interval, last, number, sink);
+    const Duration limit = unit_ * std::min(counts.highest_trackable, longest);
+    sink.records_up_to(limit);
     if (counts.at_its_limit()) {
       sink.note(fmt::format(
           "values were recorded at the histogram's limit of {}: longer ones may be missing. --sent says "
           "how many calls there were",
-          format_duration(unit_ * std::min(counts.highest_trackable, longest))));
+          format_duration(limit)));
     }
     const auto at = clock_.wall_time(interval.start);
     for (const HdrCounts::Bucket& bucket : counts.buckets) {

@@ -67,6 +67,7 @@ struct SourceSummary {
   std::uint64_t calls = 0;
   std::uint64_t attempts = 0;
   std::vector<SetAside> set_aside;
+  std::optional<Duration> records_up_to;  // Histogram files: what was longer they have no room for.
   bool has_start_times = false;
   bool has_connect_times = false;
   bool outcome_unknown = false;  // Nothing in it says how a row ended: every one was read as a reply.

@@ -45,6 +45,7 @@ void ReadAccount::merge(const ReadAccount& other) {
   calls += other.calls;
   attempts += other.attempts;
   filtered += other.filtered;
+  records_up_to = std::max(records_up_to, other.records_up_to);  // Nothing is least.
 }
 
 void ReadAccount::finish(std::uint64_t header_lines, SourceSummary& summary) {
@@ -65,6 +66,7 @@ void ReadAccount::finish(std::uint64_t header_lines, SourceSummary& summary) {
     summary.set_aside.push_back({std::string(aside.reason), aside.count,
                                  line_of(aside.first_chunk, aside.first_line), aside.first_value});
   }
+  summary.records_up_to = records_up_to;
   if (unit_doubt && summary.unit_doubt.empty()) {
     summary.unit_doubt =
         fmt::format("line {}: {}", line_of(unit_doubt->chunk, unit_doubt->line), unit_doubt->why);
@@ -106,6 +108,10 @@ void AccountingSink::set_aside_for(std::string_view reason, std::uint64_t line, 
 void AccountingSink::doubt_unit(std::string_view why, std::uint64_t line) {
   if (!account_.unit_doubt)
     account_.unit_doubt = {.why = std::string(why), .chunk = account_.chunks.back().chunk, .line = line};
+}
+
+void AccountingSink::records_up_to(Duration longest) {
+  account_.records_up_to = std::max(account_.records_up_to.value_or(longest), longest);
 }
 
 void AccountingSink::note(std::string_view text) {

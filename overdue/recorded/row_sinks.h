@@ -39,6 +39,7 @@ struct ReadAccount {
   std::uint64_t calls = 0;
   std::uint64_t attempts = 0;
   std::uint64_t filtered = 0;
+  std::optional<Duration> records_up_to;
 
   void merge(const ReadAccount& other);
   // Puts lines, calls, attempts, set_aside and notes into `summary`. Line numbers count from `header_lines`.
@@ -66,6 +67,7 @@ class AccountingSink : public RowSink {
   void set_aside(std::string_view reason, std::uint64_t line) final;
   void set_aside_for(std::string_view reason, std::uint64_t line, std::string_view value) final;
   void doubt_unit(std::string_view why, std::uint64_t line) final;
+  void records_up_to(Duration longest) final;
   void note(std::string_view text) final;
 
  protected:
