@@ -37,6 +37,9 @@ void use_large_pages() {
   (void)::mallopt(M_TRIM_THRESHOLD, INT_MAX);
   (void)::mallopt(M_TOP_PAD, kHeapBytes);
   (void)::mallopt(M_ARENA_MAX, 2);
+  // Small pieces join what is free beside them at once: kept apart they left holes of half the heap in some
+  // runs.
+  (void)::mallopt(M_MXFAST, 0);
   void* volatile grown =
       std::malloc(kLargePage);  // Makes the heap what it will be; else left out by the compiler.
   std::free(grown);
