@@ -143,6 +143,7 @@ TEST(AdviseCommand, SentCountsCallsAndWhatWasSetAsideWasSentToo) {
   const std::string damaged = log + "a,-1,200\na,-2,200\na,-3,200\n";
   EXPECT_EQ(timed_out(advice_of(damaged, "--sent 1000 --accept 1%")), 0);
   EXPECT_EQ(timed_out(advice_of(damaged, "--sent 1004 --accept 1%")), 4);
+  EXPECT_THAT(run_overdue("advise - --sent 1004 --accept 1%", damaged).out, HasSubstr("each line set aside"));
   EXPECT_EQ(timed_out(advice_of(log, "--sent 1000 --accept 1%")), 3);
   const CommandResult part = run_overdue("advise - --sent 1000 --where host=a", log);
   EXPECT_EQ(part.status, 2);

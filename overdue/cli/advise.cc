@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <forward_list>
 #include <memory>
 
 #include "overdue/base/quantity.h"
@@ -129,8 +130,8 @@ int decline_source(const AdviseFlags& flags, const Error& error, const AdviceOpt
 // A log's tables are thousands of pieces, and giving each back takes longer than the report: the process ends
 // anyway.
 const Result<ReadLogs>& kept_to_the_end(Result<ReadLogs> logs) {
-  static const auto* const kept = new Result<ReadLogs>(std::move(logs));
-  return *kept;
+  static auto& kept = *new std::forward_list<Result<ReadLogs>>;
+  return kept.emplace_front(std::move(logs));
 }
 
 Result<int> advise(const AdviseFlags& flags) {

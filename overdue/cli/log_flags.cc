@@ -146,10 +146,17 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
                             "that were sent in the same time",
                             *flags.sent, measurement.calls()));
   }
-  // What was set aside was sent, too.
+  // What was set aside was sent, too; not so where only a part of the time is looked at, and nobody knows
+  // when.
   std::uint64_t set_aside = 0;
-  for (const SourceSummary& source : logs.sources) {
-    for (const auto& aside : source.set_aside) set_aside += aside.count;
+  for (SourceSummary& source : logs.sources) {
+    std::uint64_t of_source = 0;
+    if (!options.since && !options.until) {
+      for (const SetAside& aside : source.set_aside) of_source += aside.count;
+    }
+    if (of_source > 0)
+      source.notes.push_back("--sent: each line set aside is taken to be a call that was sent");
+    set_aside += of_source;
   }
   const std::uint64_t missing = sent - measurement.calls();
   const EndingTable table = measurement.table();

@@ -19,7 +19,7 @@ constexpr std::size_t kArrivalsMax = 5'000'000;  // Eight bytes each.
 
 using Buckets = std::vector<EmpiricalTime::Bucket>;
 
-// Quantiles of all calls (else of the replies) as an `overdue advise --json` has them: between two of them
+// Quantiles of all calls as an `overdue advise --json` has them: between two of them
 // values are spread evenly. Below the first, the median, from half of it on, and beyond the last up to the
 // longest wait: that is all they tell.
 Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::string& path) {

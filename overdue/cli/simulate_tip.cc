@@ -45,7 +45,7 @@ std::string text_of(double number, const Amount& like) {
         Duration(static_cast<std::int64_t>(std::llround(number / unit) * std::llround(unit))));
   }
   if (like.is_whole) return fmt::format("{}", std::llround(number));
-  // Shares of a whole are read to a tenth of a per cent everywhere.
+  // A retry budget is read to a tenth of a per cent, and where a share is 1 % or more nobody needs finer.
   if (like.suffix == "%" && number >= 1) return fmt::format("{:g}%", std::round(number * 10) / 10);
   return fmt::format("{:.4g}{}", number, like.suffix);
 }

@@ -303,10 +303,10 @@ void Measurement::merge(const Measurement& other, const RunBoth& run_both) {
   run_both([&] { exact.begin(); }, [&] { blocks_.merge(other.blocks_, to_series); });
   run_both(
       [&] {
-        for (const std::size_t part : {0, 1, 2}) exact.add_rows(part);
+        for (std::size_t part = 1; part < ExactCounts::Merge::kParts; ++part) exact.add_rows(part);
       },
       [&] {
-        exact.add_rows(3);
+        exact.add_rows(0);
         seconds_.merge(other.seconds_, {0});
       });
   exact.finish();
