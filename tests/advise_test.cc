@@ -134,6 +134,17 @@ TEST(AdviseCommand, WhereTheLogSaysZeroThereIsNoAdvice) {
   EXPECT_EQ(advice_of(log, "")["groups"][0]["advice"]["request_timeout_ms"], 0.8);
 }
 
+TEST(AdviseCommand, RatesOfATimeoutThereIsNotAreNull) {
+  std::string log = "latency_ms,ending\n";
+  for (int i = 0; i < 300; ++i) log += "5,replied\n";
+  for (int i = 0; i < 60; ++i) log += "20,timed_out\n";
+  const json advice = advice_of(log, "--accept 1%", 3)["groups"][0]["advice"];
+  ASSERT_EQ(advice["declined"], "not_identifiable");
+  for (const char* rate :
+       {"false_timeout_rate", "lost_rate", "reset_rate", "visible_timeout_rate", "effective_replies"})
+    EXPECT_TRUE(advice[rate].is_null()) << rate;
+}
+
 TEST(AdviseCommand, SentCountsCallsAndWhatWasSetAsideWasSentToo) {
   const auto timed_out = [](const json& root) {
     return root["groups"][0]["endings"]["timed_out"].get<int>();
