@@ -193,7 +193,9 @@ class NdjsonReader final : public ChunkReader {
 struct Sample {
   std::vector<std::string> names;
   KeyPaths paths;
-  std::vector<std::vector<std::pair<std::string, std::string>>> lines;  // Name and text.
+  std::set<std::string, std::less<>> keys;  // As they stand in the lines, at whatever depth.
+  // Name and text; the first lines, and those after them that have a key which no line before had.
+  std::vector<std::vector<std::pair<std::string, std::string>>> lines;
 };
 
 void collect(ondemand::object object, KeyPath& above, Sample& sample) {
@@ -203,6 +205,7 @@ void collect(ondemand::object object, KeyPath& above, Sample& sample) {
     if (std::move(field_or_error).get(field) != simdjson::SUCCESS) return;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return;
     if (key.size() > kKeyMax) continue;
+    sample.keys.emplace(key);
     ondemand::json_type type{};
     if (field.value().type().get(type) != simdjson::SUCCESS) return;
     if (type == ondemand::json_type::array) continue;
@@ -229,10 +232,29 @@ void collect(ondemand::object object, KeyPath& above, Sample& sample) {
   }
 }
 
+bool has_new_key(ondemand::object object, const Sample& sample, unsigned depth) {
+  for (auto field_or_error : object) {
+    ondemand::field field;
+    std::string_view key;
+    if (std::move(field_or_error).get(field) != simdjson::SUCCESS) return false;
+    if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
+    if (key.size() > kKeyMax) continue;
+    if (!sample.keys.contains(key)) return true;
+    ondemand::object inner;
+    ondemand::json_type type{};
+    if (depth == kDepthMax || field.value().type().get(type) != simdjson::SUCCESS ||
+        type != ondemand::json_type::object)
+      continue;
+    if (field.value().get_object().get(inner) == simdjson::SUCCESS && has_new_key(inner, sample, depth + 1))
+      return true;
+  }
+  return false;
+}
+
 Sample sample_of(std::string_view head) {
   Sample sample;
   ondemand::parser parser;
-  while (!head.empty() && sample.lines.size() < kSampleLines) {
+  while (!head.empty()) {
     const std::size_t newline = std::min(head.find('\n'), head.size());
     const std::string_view line = trimmed(head.substr(0, newline));
     head.remove_prefix(std::min(newline + 1, head.size()));
@@ -242,11 +264,46 @@ Sample sample_of(std::string_view head) {
     ondemand::object object;
     if (parser.iterate(padded).get(document) != simdjson::SUCCESS) continue;
     if (document.get_object().get(object) != simdjson::SUCCESS) continue;
+    if (sample.lines.size() >= kSampleLines) {
+      if (!has_new_key(object, sample, 1)) continue;
+      if (parser.iterate(padded).get(document) != simdjson::SUCCESS) continue;
+      if (document.get_object().get(object) != simdjson::SUCCESS) continue;
+    }
     sample.lines.emplace_back();
     KeyPath above;
     collect(object, above, sample);
   }
   return sample;
+}
+
+// Where nothing in the head says how a call ended, only the calls that failed may have a field for it, and
+// the first of them may come later: the usual names are then looked for in every line.
+void add_fields_of_failures(Sample& sample, FieldPlan& plan, const ReadOptions& options) {
+  struct Late {
+    Role role;
+    std::vector<std::string_view> keys;
+  };
+  static const std::array<Late, 3> kLate = {
+      {{Role::ending, {"ending", "outcome"}},
+       {Role::status,
+        {"status", "status_code", "statusCode", "http_status", "httpStatus", "response_code", "responseCode",
+         "code", "grpc_status"}},
+       {Role::ok, {"error", "err", "failed", "timed_out", "timedOut", "is_error", "isError"}}}};
+  for (const Late& late : kLate) {
+    const std::string role(kRoleNames[static_cast<std::size_t>(late.role)]);
+    if (options.columns.contains(role)) continue;  // Said to have none.
+    std::set<KeyPath> paths;
+    for (const std::string_view key : late.keys) {
+      if (!sample.keys.contains(key)) paths.insert({std::string(key)});
+    }
+    if (paths.empty()) continue;
+    const std::string name = paths.begin()->front();
+    plan.of(late.role) =
+        RoleField{.index = static_cast<std::uint32_t>(sample.names.size()), .name = name, .unit = {}};
+    sample.names.push_back(name);
+    sample.paths[name] = std::move(paths);
+  }
+  plan.ok_is_inverse = true;
 }
 
 // What wrote the file, where its fields say so: names and units then need no guess.
@@ -342,7 +399,7 @@ bool looks_like_ndjson(std::string_view head) {
 }
 
 Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path, const ReadOptions& given) {
-  const Sample sample = sample_of(head);
+  Sample sample = sample_of(head);
   if (sample.lines.empty()) {
     return fail(ErrorCode::unreadable_input, fmt::format("{}: holds no line that is a JSON object", path));
   }
@@ -351,6 +408,9 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   auto plan = plan_fields(sample.names, options, path);
   if (!plan) return std::unexpected(plan.error());
   plan->unit_by_format = origin.unit;
+  const std::string words = in_words(*plan);
+  const bool outcome_unknown = !plan->of(Role::status) && !plan->of(Role::ending) && !plan->of(Role::ok);
+  if (outcome_unknown) add_fields_of_failures(sample, *plan, options);
   OpenedFormat opened;
   opened.summary.path = path;
   opened.summary.format = Format::ndjson;
@@ -367,11 +427,11 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{}: more than {} fields are asked for", path, kWantedMax));
   }
-  opened.summary.detail =
-      fmt::format("{}{}fields {}", origin.name, origin.name.empty() ? "" : ", ", in_words(*plan));
+  opened.summary.detail = fmt::format("{}{}fields {}", origin.name, origin.name.empty() ? "" : ", ", words);
   opened.summary.has_start_times = plan->of(Role::start).has_value();
   opened.summary.has_connect_times = plan->of(Role::connect).has_value();
-  opened.summary.outcome_unknown = rules->only_latency();
+  opened.summary.outcome_unknown = outcome_unknown;
+  if (!outcome_unknown && rules->few_say()) opened.summary.notes.emplace_back(kFewSayNote);
   opened.summary.unit_doubt = rules->unit_doubt();
   opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,58 @@ TEST(Ndjson, SetsAsideByReason) {
             "not JSON x1 @2; JSON cut off x1 @3; JSON with a fault x1 @4; no latency, status or ending in it "
             "x1 @5; no "
             "latency value x1 @7; ");
+}
+
+// Some programs write a status, an error or an ending only where a call failed.
+TEST(Ndjson, ALineWithoutTheFieldThatFailuresHaveIsAReply) {
+  struct Case {
+    std::string_view field;
+    std::string_view row;
+  };
+  const Case cases[] = {{"\"status\":504", "timed_out 1000"},
+                        {"\"status_code\":503", "rejected 1000"},
+                        {"\"ending\":\"abandoned\"", "abandoned 1000"},
+                        {"\"error\":\"deadline exceeded\"", "timed_out 1000"},
+                        {"\"timed_out\":true", "timed_out 1000"}};
+  // The first failure is in the lines looked at closely, behind them, and behind the head of the file.
+  for (const std::size_t first : {20U, 1000U, 40'000U}) {
+    for (const Case& c : cases) {
+      std::string log;
+      for (std::size_t i = 0; i < first; ++i) log += "{\"latency_ms\":7}\n";
+      log += fmt::format("{{\"latency_ms\":1000,{}}}\n{{\"latency_ms\":8}}\n", c.field);
+      const Read got = read(log);
+      ASSERT_TRUE(got.summary) << got.summary.error().message;
+      ASSERT_EQ(got.rows.size(), first + 2) << c.field << asides(*got.summary);
+      EXPECT_EQ(got.rows[first - 1], "replied 7") << c.field;
+      EXPECT_EQ(got.rows[first], c.row) << first << " " << c.field;
+      EXPECT_EQ(got.rows[first + 1], "replied 8") << c.field;
+      EXPECT_TRUE(std::ranges::any_of(
+          got.summary->notes, [](const std::string& note) { return note.starts_with("only some lines"); }))
+          << first << " " << c.field;
+    }
+  }
+}
+
+TEST(Ndjson, ALineWithoutTheStatusThatMostHaveGotNoAnswer) {
+  std::string log;
+  for (int i = 0; i < 20; ++i) log += "{\"latency_ms\":7,\"status\":200}\n";
+  const Read got =
+      read(log + "{\"latency_ms\":1000}\n{\"latency_ms\":7,\"status\":200,\"ending\":\"reset\"}\n");
+  ASSERT_EQ(got.rows.size(), 22U);
+  EXPECT_EQ(got.rows[0], "replied 7");
+  EXPECT_EQ(got.rows[20], "timed_out 1000");
+  EXPECT_EQ(got.rows[21], "reset 7");
+  EXPECT_TRUE(std::ranges::none_of(
+      got.summary->notes, [](const std::string& note) { return note.starts_with("only some lines"); }));
+}
+
+TEST(Ndjson, AFieldThatIsSaidNotToBeTheStatusIsNotLookedForLater) {
+  std::string log;
+  for (int i = 0; i < 40'000; ++i) log += "{\"latency_ms\":7}\n";
+  ReadOptions options;
+  options.columns["status"] = "";
+  const Read got = read(log + "{\"latency_ms\":9,\"status\":504}\n", options);
+  EXPECT_EQ(got.rows.back(), "replied 9");
 }
 
 TEST(Ndjson, RefusesWhatHasNoUnitOrNoCalls) {

@@ -120,6 +120,14 @@ std::optional<int> small_number(std::string_view text) {
 
 std::string_view text_of(const RowTexts& texts, Role role) { return texts[static_cast<std::size_t>(role)]; }
 
+// The row has no such field at all; one that is there and empty has a text.
+bool is_absent(const RowTexts& texts, Role role) { return text_of(texts, role).data() == nullptr; }
+
+// Of how its call ended.
+bool says_nothing(const RowTexts& texts) {
+  return is_absent(texts, Role::ending) && is_absent(texts, Role::status) && is_absent(texts, Role::ok);
+}
+
 bool gave_up(Ending ending) { return ending == Ending::timed_out || ending == Ending::abandoned; }
 
 }  // namespace
@@ -172,10 +180,17 @@ Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& opti
   rules.limit_ = options.limit;
   rules.ok_is_inverse_ = plan.ok_is_inverse;
   if (auto unit = rules.settle_unit(plan, options, sample, path); !unit) return std::unexpected(unit.error());
+  const auto most = [&](const auto& is_so) {
+    return 2 * std::ranges::count_if(sample, is_so) > static_cast<std::ptrdiff_t>(sample.size());
+  };
+  rules.few_say_ = most(says_nothing);
+  rules.none_says_ = std::ranges::all_of(sample, says_nothing);
   if (plan.of(Role::status)) {
     bool all_small = !sample.empty();
     bool any_above_zero = false;
+    rules.status_is_of_failures_ = most([](const RowTexts& texts) { return is_absent(texts, Role::status); });
     for (const RowTexts& texts : sample) {
+      if (rules.status_is_of_failures_ && is_absent(texts, Role::status)) continue;
       const auto code = small_number(text_of(texts, Role::status));
       all_small = all_small && code && *code <= 16;
       any_above_zero = any_above_zero || (code && *code > 0);
@@ -255,18 +270,23 @@ RowRules::Judged RowRules::judge_status(std::string_view text, RowSink& sink) co
 }
 
 RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) const {
-  if (has_(Role::ending)) {
+  if (says_nothing(texts)) {
+    if (has_(Role::status) && !status_is_of_failures_) return judge_status({}, sink);
+    return {Ending::replied, {}};
+  }
+  if (none_says_) sink.note(kFewSayNote);
+  if (has_(Role::ending) && !is_absent(texts, Role::ending)) {
     const auto found = std::ranges::find(kEndingNames, text_of(texts, Role::ending));
     if (found == kEndingNames.end()) return {Ending::replied, kUnknownEnding};
     return {static_cast<Ending>(found - kEndingNames.begin()), {}};
   }
   std::optional<bool> ok;
-  if (has_(Role::ok)) {
+  if (has_(Role::ok) && !is_absent(texts, Role::ok)) {
     const std::string_view text = text_of(texts, Role::ok);
     ok = ok_is_inverse_ ? std::optional(is_no_value(text) || is_plain_no(text)) : yes_or_no(text);
     if (!ok) return {Ending::replied, kNeitherOk};
   }
-  if (has_(Role::status)) {
+  if (has_(Role::status) && !(status_is_of_failures_ && is_absent(texts, Role::status))) {
     const std::string_view status = text_of(texts, Role::status);
     // Said to be ok: a status of 0 or none is then no sign of loss.
     if (ok == true && (is_no_value(status) || small_number(status) == 0)) return {Ending::replied, {}};

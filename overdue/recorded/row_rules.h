@@ -18,14 +18,13 @@ using RowTexts = std::array<std::string_view, kRoleCount>;
 // RowRules says how a row of a log with free columns (CSV, NDJSON) ended and after how long. In this order:
 //     ending   DESIGN's words as they stand
 //     status   HTTP by StatusRules; gRPC's codes and names; words such as "timeout"; 0, "" and "-": no answer
-//     seen,
-//              the caller gave up
+//              was seen, the caller gave up
 //     ok       (or the opposite of a column like `failed` or `error`, where any text but a no, 0 and nothing
-//     is
-//              an error) no: rejected where an answer's status is there too, else the caller gave up
+//              is an error) no: rejected where an answer's status is there too, else the caller gave up
 //     none of them: a reply
-// A give-up without a time (nothing, 0, -1) ended at --limit, or is untimed. Any other negative time is set
-// aside.
+// A field that a row does not have at all (NDJSON) says nothing, but for a status that most rows have:
+// without it no answer was seen. A give-up without a time (nothing, 0, -1) ended at --limit, or is untimed.
+// Any other negative time is set aside.
 //
 // Threads: const and shared.
 class RowRules {
@@ -48,6 +47,8 @@ class RowRules {
   bool status_is_plain() const {
     return has_(Role::status) && !has_(Role::ending) && !has_(Role::ok) && !grpc_codes_;
   }
+  // Most rows of the sample have no field that says how the call ended: such rows were answered.
+  bool few_say() const { return few_say_; }
   bool only_latency() const { return !has_(Role::status) && !has_(Role::ending) && !has_(Role::ok); }
   // False where each value carries its own unit: one without it is set aside.
   bool has_unit() const { return has_unit_; }
@@ -72,6 +73,9 @@ class RowRules {
   StatusRules statuses_;
   std::array<bool, kRoleCount> has_role_{};
   bool grpc_codes_ = false;
+  bool few_say_ = false;                // Most rows have no field that says how the call ended,
+  bool none_says_ = false;              // or none of the sample has.
+  bool status_is_of_failures_ = false;  // Most rows have no status: those were answered.
   bool ok_is_inverse_ = false;
   TimeUnit unit_ = TimeUnit::milliseconds;
   std::optional<Duration> limit_;
@@ -87,6 +91,9 @@ inline constexpr std::string_view kNoUnit = "latency without its unit";
 inline constexpr std::string_view kUnknownStatus = "unknown status";
 inline constexpr std::string_view kUnknownEnding = "unknown ending word";
 inline constexpr std::string_view kNeitherOk = "neither ok nor not ok";
+
+inline constexpr std::string_view kFewSayNote =
+    "only some lines say how the call ended: those that do not are read as replies";
 
 // A time with its unit in the text ("12.5ms", "1.2s", "250µs"), else in `unit`.
 std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit);
