@@ -166,7 +166,10 @@ Result<Request> request_of(const SimulateFlags& flags) {
   if (flags.threads) {
     const auto threads = whole("--threads", *flags.threads, kThreadsMax);
     if (!threads) return std::unexpected(threads.error());
-    request.threads = std::max(1U, static_cast<unsigned>(*threads));
+    if (*threads == 0)
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--threads 0: write a number from 1 to {}", kThreadsMax));
+    request.threads = static_cast<unsigned>(*threads);
   }
   request.paths = {flags.path};
   if (request.folder) {

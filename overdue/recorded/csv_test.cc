@@ -286,6 +286,18 @@ TEST(Csv, RefusesWithWhatWouldBeRight) {
             std::string::npos);
 }
 
+TEST(Csv, ARouteIsFilteredByItsTextOrByTheNameThatGroupsGiveIt) {
+  const std::string_view bytes = "latency_ms,path\n1,/orders/17\n2,/orders/18?x=1\n3,/carts\n";
+  const auto kept = [&](std::string_view value) {
+    ReadOptions options;
+    options.where = {{"route", std::string(value)}};
+    return read(bytes, options).rows;
+  };
+  EXPECT_EQ(kept("/orders/:id"), (Rows{"replied 1 r=/orders/:id", "replied 2 r=/orders/:id"}));
+  EXPECT_EQ(kept("/orders/17"), Rows{"replied 1 r=/orders/:id"});
+  EXPECT_EQ(kept("/orders"), Rows{});
+}
+
 TEST(Csv, GroupsAndFilters) {
   const std::string_view bytes =
       "latency_ms,host,zone,ts\n1,a,x,1700000000\n2,b,y,1700000010\n3,a,y,1700000020\n";

@@ -29,29 +29,7 @@ inline std::string_view trimmed(std::string_view text) {
 // begins. Threads: const and shared; a RowPass a thread.
 class RowTaker {
  public:
-  RowTaker(FieldPlan plan, RowRules rules, FieldPicks picks)
-      : plan_(std::move(plan)), rules_(std::move(rules)), picks_(std::move(picks)) {
-    if (const auto& start = plan_.of(Role::start)) start_unit_ = start->unit;
-    if (start_unit_) start_power_ = static_cast<unsigned>(*start_unit_);
-    connect_unit_ = rules_.unit();
-    if (const auto& connect = plan_.of(Role::connect); connect && connect->unit)
-      connect_unit_ = *connect->unit;
-    latency_ = index_of(Role::latency);
-    status_ = index_of(Role::status);
-    start_ = index_of(Role::start);
-    connect_ = index_of(Role::connect);
-    backend_ = index_of(Role::backend);
-    route_ = index_of(Role::route);
-    power_ = static_cast<unsigned>(rules_.unit());
-    plain_status_ = rules_.has_unit() && rules_.status_is_plain();
-    only_latency_ = rules_.has_unit() && rules_.only_latency();
-    filters_ = !picks_.wheres().empty();
-    groups_ = picks_.by().has_value();
-    by_route_ = groups_ && *picks_.by() == route_;
-    columns_ =
-        (plain_status_ || only_latency_) && !filters_ && !groups_ && connect_ == kNone && route_ == kNone;
-    more_ = connect_ != kNone || route_ != kNone || groups_;
-  }
+  RowTaker(FieldPlan plan, RowRules rules, FieldPicks picks);
 
   const FieldPlan& plan() const { return plan_; }
   const RowRules& rules() const { return rules_; }
@@ -65,7 +43,7 @@ class RowTaker {
   template <bool Padded, typename TextOf>
   void take(const TextOf& text_of, RowPass& pass) const {
     RowSink& sink = pass.sink;
-    if (filters_ && !picks_.keeps(text_of)) [[unlikely]] {
+    if (filters_ && !keeps(text_of, pass)) [[unlikely]] {
       ++sink.filtered;
       return;
     }
@@ -98,6 +76,17 @@ class RowTaker {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::string_view kNoStartNote = "some start times could not be read: those rows have none";
   std::uint32_t index_of(Role role) const { return plan_.of(role) ? plan_.of(role)->index : kNone; }
+
+  // A route is asked for as it stands in the row, or by the name that --by gives it.
+  template <typename TextOf>
+  bool keeps(const TextOf& text_of, RowPass& pass) const {
+    for (const FieldPicks::Where& where : picks_.wheres()) {
+      const std::string_view text = text_of(where.field);
+      if (text == where.value) continue;
+      if (where.field != route_ || route_name(text, pass) != where.value) return false;
+    }
+    return true;
+  }
 
   // What few logs have.
   template <bool Padded, typename TextOf>
@@ -181,6 +170,7 @@ class RowTaker {
   bool read_starts(const BlockFields& block, RowPass& pass) const;
   void read_backends(const BlockFields& block, RowPass& pass) const;
   std::uint16_t route_id(std::string_view name, RowPass& pass) const;
+  static std::string_view route_name(std::string_view text, RowPass& pass);
   void read_connect(std::string_view text, Attempt& row) const;
 
   FieldPlan plan_;

@@ -22,7 +22,8 @@ RC_GTEST_PROP(Calendar, GivesWhatItTookInOrder, ()) {
   std::set<Calendar::Entry> expected;
   std::int64_t now = 0;
   EventQueue::Ticket ticket = 0;
-  for (const int step : *rc::gen::container<std::vector<int>>(rc::gen::inRange(-60, 100))) {
+  for (const std::int64_t step :
+       *rc::gen::container<std::vector<std::int64_t>>(rc::gen::inRange<std::int64_t>(-60, 100))) {
     if (step >= 0) {
       const Instant when = at(now + step * step * kPage / 8);
       const Calendar::Entry entry = EventQueue::entry_of(when, ++ticket);

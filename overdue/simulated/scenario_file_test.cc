@@ -287,7 +287,7 @@ TEST(ScenarioFile, PolicyFilesReplaceTheDependenciesTheyName) {
 }
 
 TEST(ScenarioFile, AVariantSaysWhatDiffersFromItsBase) {
-  const auto variant_of = [](std::string text) {
+  const auto variant_of = [](const std::string& text) {
     return parse_scenario({.path = "folder/variant.toml",
                            .text = "based_on = \"load.toml\"\n" + text,
                            .sets = {},

@@ -10,7 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 std::uint64_t ended(const RunResult& result, Ending ending) {
   return result.links[0].endings[static_cast<std::size_t>(ending)];
