@@ -226,6 +226,19 @@ TEST(AdviseCommand, WritesThePolicyAndCheckHoldsTheLogAgainstIt) {
   EXPECT_EQ(run_overdue("check " + with("385ms") + " -", "latency_ms\n10\n20\n").status, 3);
 }
 
+TEST(AdviseCommand, SaysWhatTheTimeoutWasThatItReplaces) {
+  const ScratchFolder folder;
+  const std::string log = folder.file("log.csv", lesson_log(50'000));
+  const auto told = [&](const std::string& request) {
+    const std::string policy =
+        folder.file("p.toml", "[dependency.orders.timeout]\nrequest = \"" + request + "\"\n");
+    return run_overdue("advise " + log + " --write-policy " + policy + " --name orders").err;
+  };
+  EXPECT_THAT(told("adaptive"), HasSubstr("(was \"adaptive\")"));
+  EXPECT_THAT(told("9s"), HasSubstr("(was 9s)"));
+  EXPECT_THAT(told("none"), Not(HasSubstr("was")));
+}
+
 TEST(AdviseCommand, LeavesThePolicyAloneWhereItDeclines) {
   const ScratchFolder folder;
   const std::string policy = folder.file("p.toml", "[dependency.a.timeout]\nrequest = \"1s\"\n");

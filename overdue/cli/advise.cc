@@ -75,6 +75,17 @@ bool raised(const AdviceReport& report, const std::vector<std::string>& codes) {
   });
 }
 
+// " (was 9s)": whoever had it so should see that it is gone.
+std::string what_was(const std::string& text, const AdviseFlags& flags, const TimeoutPolicy& now) {
+  const auto policy = parse_policy(text, flags.write_policy);
+  const DependencyPolicy* const dependency = policy ? policy->find(flags.name) : nullptr;
+  if (dependency == nullptr) return "";
+  const TimeoutPolicy& before = dependency->timeout;
+  if (before.adaptive) return " (was \"adaptive\")";
+  if (!before.request || before.request == now.request) return "";
+  return fmt::format(" (was {})", format_duration_exact(*before.request));
+}
+
 // What goes into the policy file: only what the log supports.
 Result<void> write_policy(const AdviseFlags& flags, const AdviceReport& report) {
   const Analysis& analysis = report.groups.front().analysis;
@@ -101,8 +112,9 @@ Result<void> write_policy(const AdviseFlags& flags, const AdviceReport& report) 
     return std::unexpected(written.error());
   const std::string connect =
       timeout.connect ? fmt::format(", connect = {}", format_duration_exact(*timeout.connect)) : "";
-  print_error(fmt::format("{}: [dependency.{}.timeout] request = {}{} written", flags.write_policy,
-                          flags.name, format_duration_exact(*timeout.request), connect));
+  print_error(fmt::format("{}: [dependency.{}.timeout] request = {}{}{} written", flags.write_policy,
+                          flags.name, format_duration_exact(*timeout.request),
+                          what_was(before, flags, timeout), connect));
   return {};
 }
 

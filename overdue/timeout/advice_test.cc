@@ -232,14 +232,12 @@ std::vector<Ended> any_log(Random& random, int calls, Duration longest = 900ms, 
     const Duration after(1000 + static_cast<std::int64_t>(2e6 / (1.0 - random.uniform())));
     const double kind = random.uniform();
     const Duration limit = cut_early && random.uniform() < 0.2 ? 60ms : longest;
-    if (after > limit) {
+    if (after > limit || (kind >= 0.03 && kind < 0.034)) {
       ended.push_back({limit, Ending::timed_out});
     } else if (kind < 0.01) {
       ended.push_back({after / 2, Ending::reset});
     } else if (kind < 0.03) {
       ended.push_back({after, Ending::rejected});
-    } else if (kind < 0.034) {
-      ended.push_back({limit, Ending::timed_out});
     } else {
       ended.push_back({after});
     }

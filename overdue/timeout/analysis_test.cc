@@ -172,7 +172,7 @@ TEST_F(CheckTimeouts, SupportsWhatAdviseAdvises) {
 }
 
 TEST_F(CheckTimeouts, TurnsAtTheEndsOfWhatTheLogSupports) {
-  EXPECT_EQ(outcome({.request = *analysis_.advice.low}), PolicyCheck::Outcome::supported);
+  EXPECT_EQ(outcome({.request = analysis_.advice.low}), PolicyCheck::Outcome::supported);
   EXPECT_EQ(outcome({.request = *analysis_.advice.low - 1ns}), PolicyCheck::Outcome::too_short);
   const Duration slackened = *analysis_.advice.point * 12 / 10;
   EXPECT_EQ(outcome({.request = round_up_timeout(slackened)}), PolicyCheck::Outcome::supported);

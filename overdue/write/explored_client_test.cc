@@ -232,6 +232,7 @@ void Rules::clock_steps(const World& world, std::uint8_t p, const Emit& emit) co
 
 void Rules::land(World& world, PersistTicket ticket) const {
   const auto found = std::ranges::find(world.journal.pending(), ticket, &MemoryJournal::Pending::ticket);
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): it is gone from the journal once it lands.
   const MemoryJournal::Pending pending = *found;
   const std::optional<JournalEntry> before = world.journal.find(kFirst);
   const bool no_epoch = is(Mutant::journal_without_epoch) || is(Mutant::journal_unconditional);
