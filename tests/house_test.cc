@@ -37,7 +37,7 @@ TEST(HouseRules, CodeOnlyBlanksCommentsAndLiteralsAndKeepsLines) {
 }
 
 TEST(HouseRules, FindsAnIncludeOfARoomThatMayNotBeSeen) {
-  const auto findings_of = [](std::string path, std::string name) {
+  const auto findings_of = [](std::string path, const std::string& name) {
     return check_includes({std::move(path), "#pragma once\n#include \"" + name + "\"\n"});
   };
   EXPECT_THAT(describe(findings_of("overdue/base/a.h", "overdue/latency/histogram.h")),
@@ -55,7 +55,7 @@ TEST(HouseRules, FindsAnIncludeOfARoomThatMayNotBeSeen) {
 }
 
 TEST(HouseRules, AllowsARoomItselfAndTheRoomsItMaySee) {
-  const auto findings_of = [](std::string path, std::string name) {
+  const auto findings_of = [](std::string path, const std::string& name) {
     return check_includes({std::move(path), "#include \"" + name + "\"\n#include <vector>\n"});
   };
   EXPECT_THAT(findings_of("overdue/latency/a.h", "overdue/latency/histogram.h"), IsEmpty());
@@ -143,7 +143,7 @@ TEST(HouseRules, FilesMayNotOutgrowTheirLimitAndExceptionsOnlyShrink) {
     return text;
   };
   const auto findings_of = [&](std::string path, std::size_t count,
-                               std::map<std::string, std::size_t> exceptions) {
+                               const std::map<std::string, std::size_t>& exceptions) {
     const std::vector<SourceFile> files = {{std::move(path), lines(count)}};
     return describe(check_sizes(files, exceptions));
   };

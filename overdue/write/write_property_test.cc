@@ -56,7 +56,7 @@ WriteEvent random_event(Random& random, const std::vector<AttemptNumber>& connec
 }
 
 // A lifecycle told `events` random events; checks what is promised of its actions at every one.
-std::string run_and_check(std::uint64_t seed, int events, WriteTerms terms) {
+std::string run_and_check(std::uint64_t seed, int events, const WriteTerms& terms) {
   Random random(seed);
   CallPolicyOptions options = two_attempts();
   options.via_proxy = random.below(2) == 0;
