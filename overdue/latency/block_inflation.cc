@@ -19,11 +19,12 @@ double excess(const std::vector<BlockTail>& blocks, std::size_t joined, double r
     for (std::size_t i = first; i < std::min(first + joined, blocks.size()); ++i) {
       block.replied += blocks[i].replied;
       block.late += blocks[i].late;
+      block.spread += blocks[i].spread;
     }
     if (block.replied == 0) continue;
     used += 1;
-    const double difference = static_cast<double>(block.late) - share * static_cast<double>(block.replied);
-    squares += difference * difference;
+    const double difference = block.late - share * static_cast<double>(block.replied);
+    squares += difference * difference + block.spread;
   }
   if (used < 2) return 1.0;
   const double degrees = used - 1;
@@ -38,16 +39,17 @@ double excess(const std::vector<BlockTail>& blocks, std::size_t joined, double r
 BlockInflation block_inflation(const std::vector<BlockTail>& blocks) {
   BlockInflation result;
   std::uint64_t replied = 0;
+  double late = 0;
   for (const BlockTail& block : blocks) {
     replied += block.replied;
-    result.late_calls += block.late;
+    late += block.late;
     if (block.replied > 0) ++result.blocks_with_replies;
   }
   result.known = result.blocks_with_replies >= 2;
+  result.late_calls = static_cast<std::uint64_t>(std::llround(late));
   if (result.known && result.late_calls > 0 && result.late_calls < replied) {
     for (const std::size_t joined : {1U, 2U, 4U, 8U}) {
-      result.vif = std::max(result.vif, excess(blocks, joined, static_cast<double>(replied),
-                                               static_cast<double>(result.late_calls)));
+      result.vif = std::max(result.vif, excess(blocks, joined, static_cast<double>(replied), late));
     }
   }
   result.effective_late_calls = static_cast<double>(result.late_calls) / result.vif;

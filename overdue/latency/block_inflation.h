@@ -8,10 +8,12 @@
 
 namespace overdue {
 
-// What one block of equal time holds: calls that replied, and how many of them later than a threshold.
+// What one block of equal time holds: calls that replied, and how many of them later than a threshold, as
+// LaterThan counts them.
 struct BlockTail {
   std::uint64_t replied = 0;
-  std::uint64_t late = 0;
+  double late = 0;
+  double spread = 0;  // The variance of `late`: 0 where it is counted.
 };
 // The blocks of a log in the order of time, for a late threshold; empty where the log has no start times.
 using TailByBlock = std::function<std::vector<BlockTail>(Duration late_above)>;
@@ -22,7 +24,7 @@ using TailByBlock = std::function<std::vector<BlockTail>(Duration late_above)>;
 struct BlockInflation {
   bool known = false;  // There were at least two blocks with replies.
   double vif = 1;      // 1 where the late calls fall like independent ones.
-  std::uint64_t late_calls = 0;
+  std::uint64_t late_calls = 0;  // To the nearest.
   double effective_late_calls = 0;  // late_calls / vif.
   std::uint64_t blocks_with_replies = 0;
 };

@@ -63,7 +63,7 @@ TEST(BlockInflation, EmptyBlocksBetweenSayNothing) {
 
 TEST(BlockInflation, AnUnevenDayWithEmptyHoursIsNoDependence) {
   std::vector<BlockTail> blocks(200);
-  for (std::size_t i = 0; i < 8; ++i) blocks[i * 16] = {.replied = 1000, .late = i % 2 == 0 ? 14U : 6U};
+  for (std::size_t i = 0; i < 8; ++i) blocks[i * 16] = {.replied = 1000, .late = i % 2 == 0 ? 14.0 : 6.0};
   // v = 8/7 * 8 * 16 / (8000 p (1 - p)) = 1.85 on 7 degrees: within chance. Of 200 blocks it would not be.
   EXPECT_EQ(block_inflation(blocks).vif, 1.0);
 }

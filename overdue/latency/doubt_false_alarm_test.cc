@@ -7,6 +7,7 @@
 #include "overdue/latency/compare.h"
 #include "overdue/latency/doubt.h"
 #include "overdue/latency/generated_log.h"
+#include "overdue/latency/later_than.h"
 
 // How often each doubt is raised of 500 logs that give no reason to: 10,000 independent calls each.
 
@@ -31,14 +32,16 @@ Duration reply_quantile(const EndingTable& table, Quantile q) {
 
 BlockInflation inflation_of(const Measurement& measurement, Duration late_above) {
   std::vector<BlockTail> blocks(measurement.blocks().block_count());
-  const std::uint32_t bucket = LatencyHistogram::bucket_of(late_above) + 1;
+  const LaterThan later(late_above, measurement.table(), LaterThan::Of::replies);
   for (std::uint16_t backend = 0; backend < measurement.backends().size(); ++backend) {
     const std::uint32_t series = Measurement::series_of(backend, Ending::replied);
     if (series >= measurement.blocks().series_count()) continue;
     for (std::uint32_t b = 0; b < blocks.size(); ++b) {
       const BucketCounts& counts = measurement.blocks().at(series, b);
       blocks[b].replied += counts.total();
-      blocks[b].late += counts.count_from(bucket);
+      const LaterThan::Count late = later.in(counts);
+      blocks[b].late += late.expected;
+      blocks[b].spread += late.spread;
     }
   }
   return block_inflation(blocks);

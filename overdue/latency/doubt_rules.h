@@ -45,7 +45,8 @@ struct Bursts {
 };
 struct LateOfCalls {
   std::uint64_t calls = 0;
-  std::uint64_t late = 0;
+  double late = 0;  // As LaterThan counts them.
+  double spread = 0;
 };
 std::optional<Bursts> find_bursts(std::span<const LateOfCalls> cells);
 

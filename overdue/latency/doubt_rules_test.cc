@@ -112,7 +112,7 @@ TEST(Bursts, AreFoundWhereReplicasPause) {
 }
 
 TEST(Bursts, NeedTwentyLateCallsInTenCellsUnevenlySpread) {
-  const auto burst = [](std::uint64_t late, std::size_t cells) {
+  const auto burst = [](double late, std::size_t cells) {
     std::vector<LateOfCalls> list(cells, {.calls = 100, .late = 0});
     list[1].late = late;
     return find_bursts(list);

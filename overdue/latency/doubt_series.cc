@@ -176,20 +176,20 @@ std::optional<Bursts> find_bursts(std::span<const LateOfCalls> cells) {
   for (const LateOfCalls& cell : cells) {
     if (cell.calls == 0) continue;
     calls += static_cast<double>(cell.calls);
-    late += static_cast<double>(cell.late);
+    late += cell.late;
     cell_count += 1;
-    bursts.late += cell.late;
     ++bursts.cells;
-    bursts.cells_with_late += cell.late > 0 ? 1 : 0;
+    bursts.cells_with_late += cell.late >= 0.5 ? 1 : 0;
   }
+  bursts.late = static_cast<std::uint64_t>(std::llround(late));
   if (bursts.late < kLateMin || bursts.cells < kBurstCellsMin) return std::nullopt;
   double pearson = 0;
   double inverse_sum = 0;
   for (const LateOfCalls& cell : cells) {
     if (cell.calls == 0) continue;
     const double expected = late * static_cast<double>(cell.calls) / calls;
-    const double difference = static_cast<double>(cell.late) - expected;
-    pearson += difference * difference / expected;
+    const double difference = cell.late - expected;
+    pearson += (difference * difference + cell.spread) / expected;
     inverse_sum += calls / static_cast<double>(cell.calls);
   }
   const double variance =

@@ -6,6 +6,7 @@
 
 #include "overdue/base/quantity.h"
 #include "overdue/latency/doubt_rules.h"
+#include "overdue/latency/later_than.h"
 #include "overdue/latency/measurement.h"
 
 namespace overdue {
@@ -39,13 +40,15 @@ std::optional<Duration> latency_at(const EndingTable& table, Quantile q, const C
   return std::nullopt;
 }
 
-std::vector<LateOfCalls> cells_later_than(const TimeGrid& seconds, Duration latency) {
-  const std::uint32_t first_late = (LatencyHistogram::bucket_of(latency) >> kSecondsShift) + 1;
+std::vector<LateOfCalls> cells_later_than(const TimeGrid& seconds, const EndingTable& table,
+                                          Duration latency) {
+  const LaterThan later(latency, table, LaterThan::Of::all_calls, kSecondsShift);
   std::vector<LateOfCalls> cells;
   if (seconds.empty() || seconds.series_count() == 0) return cells;
   for (std::uint32_t block = 0; block < seconds.block_count(); ++block) {
     const BucketCounts& counts = seconds.at(0, block);
-    cells.push_back({.calls = counts.total(), .late = counts.count_from(first_late)});
+    const LaterThan::Count late = later.in(counts);
+    cells.push_back({.calls = counts.total(), .late = late.expected, .spread = late.spread});
   }
   return cells;
 }
@@ -54,14 +57,14 @@ std::vector<LateOfCalls> cells_later_than(const TimeGrid& seconds, Duration late
 std::vector<LateOfCalls> late_cells(const Measurement& measurement, const EndingTable& table,
                                     std::optional<Duration> point) {
   std::vector<LateOfCalls> cells;
-  std::uint64_t late = 0;
+  double late = 0;
   if (point && *point > Duration{}) {
-    cells = cells_later_than(measurement.seconds(), *point);
+    cells = cells_later_than(measurement.seconds(), table, *point);
     for (const LateOfCalls& cell : cells) late += cell.late;
   }
   if (late >= kLateMin) return cells;
   const auto p99 = latency_at(table, Quantile(0.99), [](const EndingRow& row) { return row.replied; });
-  return p99 ? cells_later_than(measurement.seconds(), *p99) : std::vector<LateOfCalls>();
+  return p99 ? cells_later_than(measurement.seconds(), table, *p99) : std::vector<LateOfCalls>();
 }
 
 class TimeDoubts {

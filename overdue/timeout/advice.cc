@@ -218,6 +218,10 @@ TimeoutAdvice advise_timeout(const EndingTable& table, const TailByBlock& tails,
   return advise_timeout(SurvivalCurve(table), tails, options);
 }
 
+double visible_timeout_rate(const SurvivalCurve::Point& then) {
+  return then.rejected < 1.0 ? then.open / (1.0 - then.rejected) : 0.0;
+}
+
 RatesAt rates_at(const SurvivalCurve& curve, const TimeoutAdvice& advice, Duration timeout) {
   RatesAt rates;
   const double not_rejected = 1.0 - advice.open.rejected_share;
@@ -232,8 +236,7 @@ RatesAt rates_at(const SurvivalCurve& curve, const TimeoutAdvice& advice, Durati
   // What rounding leaves of nothing is nothing.
   rates.never_answered = lost < kRounding ? 0.0 : lost / not_rejected;
   rates.reset = then.reset / not_rejected;
-  // Callers see those time out too, so here they count, above the line and below it.
-  rates.visible_timeout_rate = then.rejected < 1.0 ? then.open / (1.0 - then.rejected) : 0.0;
+  rates.visible_timeout_rate = visible_timeout_rate(then);
   rates.false_timeout_rate = advice.replied_ever > 0.0 ? later / advice.replied_ever : 0.0;
   return rates;
 }

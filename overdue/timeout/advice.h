@@ -82,6 +82,10 @@ TimeoutAdvice advise_timeout(const SurvivalCurve& curve, const TailByBlock& tail
 TimeoutAdvice advise_timeout(const EndingTable& table, const TailByBlock& tails,
                              const AdviceOptions& options);
 
+// What callers see time out at the time of that point, of the calls that were not rejected by then. Those
+// that would be rejected later time out for them too, so here they count, above the line and below it.
+double visible_timeout_rate(const SurvivalCurve::Point& then);
+
 // What a timeout would do to the calls of a log: shares of the calls that were not rejected.
 // answered + cut_off + never_answered + reset = 1 (more, by the rejections that would have come after it).
 struct RatesAt {

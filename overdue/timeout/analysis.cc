@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "overdue/base/quantity.h"
+#include "overdue/latency/later_than.h"
 
 namespace overdue {
 namespace {
@@ -133,8 +134,7 @@ std::vector<BackendAnalysis> backends_of(const Measurement& measurement, const A
       const EndingTable table = measurement.joined_table_of(row.backend, *analysis.advice.request_timeout);
       const SurvivalCurve curve(table);
       const SurvivalCurve::Point at = curve.at(*analysis.advice.request_timeout);
-      const double asked = curve.empty() ? 0 : 1 - curve.back().rejected;
-      if (asked > 0) backend.over_advised = at.open / asked;
+      if (at.rejected < 1) backend.over_advised = visible_timeout_rate(at);
     }
     backends.push_back(std::move(backend));
   }
@@ -169,14 +169,14 @@ void advise(const SurvivalCurve& kept, const TailByBlock& tails, const AnalysisO
 void advise_pooled(const SurvivalCurve& all, const TailByBlock& tails, const AnalysisOptions& options,
                    Analysis& analysis) {
   analysis.pooled = advise_timeout(all, tails, options.advice);
-  const double asked = 1 - all.back().rejected;
-  if (analysis.advice.request_timeout && asked > 0)
-    analysis.visible_rate_pooled = all.at(*analysis.advice.request_timeout).open / asked;
+  if (analysis.advice.request_timeout)
+    analysis.visible_rate_pooled = visible_timeout_rate(all.at(*analysis.advice.request_timeout));
 }
 
 }  // namespace
 
-TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out) {
+TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out,
+                     const EndingTable& table) {
   if (measurement.blocks().empty()) return {};
   std::vector<std::uint32_t> series;
   for (std::uint32_t backend = 0; backend < measurement.backends().size(); ++backend) {
@@ -191,13 +191,16 @@ TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& le
     for (const std::uint32_t one : series)
       replied[block].replied += measurement.blocks().at(one, block).total();
   }
-  return [&blocks = measurement.blocks(), series = std::move(series),
+  return [&blocks = measurement.blocks(), &table, series = std::move(series),
           replied = std::move(replied)](Duration late_above) {
-    const std::uint32_t first_late = LatencyHistogram::bucket_of(late_above) + 1;
+    const LaterThan later(late_above, table, LaterThan::Of::replies);
     std::vector<BlockTail> tails = replied;
     for (std::uint32_t block = 0; block < tails.size(); ++block) {
-      for (const std::uint32_t one : series)
-        tails[block].late += blocks.at(one, block).count_from(first_late);
+      for (const std::uint32_t one : series) {
+        const LaterThan::Count late = later.in(blocks.at(one, block));
+        tails[block].late += late.expected;
+        tails[block].spread += late.spread;
+      }
     }
     return tails;
   };
@@ -215,8 +218,8 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   analysis.last_start = measurement.last_start();
   analysis.attempts_per_second = rate_of(measurement);
   measurement.prepare(options.run_both);
-  const TailByBlock all_tails = tails_of(measurement, {});
   EndingTable all;
+  const TailByBlock all_tails = tails_of(measurement, {}, all);
   std::optional<SurvivalCurve> curve_of_all;
   options.run_both([&] { analysis.comparison = compare_replicas(measurement); },
                    [&] {
@@ -230,7 +233,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   const EndingTable without = leaves_out ? measurement.table(mask) : EndingTable();
   const SurvivalCurve without_curve(without);
   const SurvivalCurve& kept_curve = leaves_out ? without_curve : all_curve;
-  const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask) : all_tails;
+  const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask, without) : all_tails;
   std::vector<Doubt> over_time;
   options.run_both(
       [&] {

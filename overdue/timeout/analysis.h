@@ -86,6 +86,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
 
 // The replied and late calls of each block of time, over the backends not left out. Empty without start
 // times. Refers to `measurement`, which must outlive it.
-TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out);
+TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out,
+                     const EndingTable& table);
 
 }  // namespace overdue

@@ -84,10 +84,32 @@ TEST(Analyse, ShareOverTheAdviceIsThatOfTheBackendsWholeCurve) {
   for (const BackendAnalysis& backend : analysis.backends) {
     const EndingTable table = log.measurement.table_of(backend.row.backend);
     const SurvivalCurve curve(table);
-    const double open = curve.at(*analysis.advice.request_timeout).open;
-    EXPECT_GT(open, 0.0);
-    EXPECT_DOUBLE_EQ(backend.over_advised.value(), open / (1 - curve.back().rejected));
+    const SurvivalCurve::Point at = curve.at(*analysis.advice.request_timeout);
+    EXPECT_GT(at.open, 0.0);
+    EXPECT_DOUBLE_EQ(backend.over_advised.value(), at.open / (1 - at.rejected));
   }
+}
+
+// Of calls that are rejected after the timeout callers see timeouts: no share of them is above one.
+TEST(Analyse, SharesOfTimeoutsStayBelowOneWhereRejectionsAreLate) {
+  Log log(8'000, true);
+  NameTable backends;
+  NameTable routes;
+  std::vector<Attempt> more;
+  for (int i = 0; i < 12'000; ++i) {
+    Attempt row;
+    row.backend = backends.id_of(std::string(1, static_cast<char>('a' + i % 4)));
+    row.ending = Ending::rejected;
+    row.elapsed = Duration(1ms) * (1000 + i % 200);
+    more.push_back(row);
+  }
+  log.measurement.add(more, backends, routes);
+  const Analysis analysis = analyse(log.measurement, {.advice = {.accept_false = Probability{0.05}}});
+  ASSERT_TRUE(analysis.advice.request_timeout);
+  ASSERT_TRUE(analysis.visible_rate_pooled);
+  EXPECT_GT(*analysis.visible_rate_pooled, 0.5);
+  EXPECT_LE(*analysis.visible_rate_pooled, 1.0);
+  for (const BackendAnalysis& backend : analysis.backends) EXPECT_LE(backend.over_advised.value(), 1.0);
 }
 
 TEST(Analyse, HeldCallsAreRateTimesLostTimesWait) {
@@ -136,6 +158,33 @@ TEST(Analyse, NothingAtAllIsDeclinedAndNotACrash) {
   EXPECT_TRUE(analysis.candidates.empty());
 }
 
+// The histogram of a block cannot tell which of a bucket's calls are later than the point; that there are
+// some, and that they came together, it can.
+TEST(Analyse, SeesThatLateCallsCameTogetherWhereAllOfThemAreInThePointsOwnBucket) {
+  NameTable backends;
+  NameTable routes;
+  Random random(11);
+  std::vector<Attempt> rows;
+  for (int i = 0; i < 12'000; ++i) {
+    Attempt row;
+    row.start = WallTime(Duration(1'700'000'000'000'000'000) + i * 5ms);
+    row.has_start = true;
+    row.begins_call = true;
+    const bool stalled = i % 3000 >= 1000 && i % 3000 < 1016;
+    row.elapsed = (stalled ? Duration(500ms) : Duration(5ms)) +
+                  Duration(static_cast<std::int64_t>(random.below(stalled ? 5'000'000 : 20'000'000)));
+    rows.push_back(row);
+  }
+  Measurement measurement;
+  measurement.add(rows, backends, routes);
+  const Analysis analysis = analyse(measurement, {.advice = {.accept_false = Probability{0.001}}});
+  ASSERT_EQ(LatencyHistogram::bucket_of(*analysis.advice.point), LatencyHistogram::bucket_of(504ms));
+  EXPECT_EQ(analysis.advice.late_calls, 12U);
+  EXPECT_GT(analysis.advice.vif, 2.5);
+  EXPECT_LT(analysis.advice.vif, 6);
+  EXPECT_LT(analysis.advice.effective_late_calls, 5);
+}
+
 TEST(TailsOf, CountsRepliesOfTheBackendsThatAreKept) {
   const Log log(4'000, true);
   const auto sum = [](const std::vector<BlockTail>& tails) {
@@ -146,11 +195,13 @@ TEST(TailsOf, CountsRepliesOfTheBackendsThatAreKept) {
     }
     return total;
   };
-  const BlockTail all = sum(tails_of(log.measurement, {})(200ms));
+  const EndingTable table = log.measurement.table();
+  const BlockTail all = sum(tails_of(log.measurement, {}, table)(200ms));
   std::vector<bool> mask(log.measurement.backends().size());
   for (std::size_t id = 0; id < mask.size(); ++id)
     mask[id] = log.measurement.backends().name_of(static_cast<std::uint16_t>(id)) == "d";
-  const BlockTail kept = sum(tails_of(log.measurement, mask)(200ms));
+  const EndingTable without = log.measurement.table(mask);
+  const BlockTail kept = sum(tails_of(log.measurement, mask, without)(200ms));
   EXPECT_GT(all.late, 0u);
   EXPECT_EQ(kept.late, 0u);
   EXPECT_GT(all.replied, kept.replied);
