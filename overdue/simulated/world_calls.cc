@@ -253,6 +253,7 @@ void World::settle(std::uint32_t index, Call& call) {
                                                                : "answered late");
     AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
     const bool kept = copy.answer != Ending::reset;
+    const bool was_open = call.outcome == Outcome::open;
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
     if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
@@ -261,6 +262,9 @@ void World::settle(std::uint32_t index, Call& call) {
     } else {
       hear(attempt.call, original, index, ended);
     }
+    // Its caller had left it and not the call.
+    if (copy.wasted && was_open && call.outcome == Outcome::answered) [[unlikely]]
+      service_of(copy).wasted_time -= copy.arrived + copy.server_time - copy.begun;
     if (awaited) release_attempt(original, attempt);  // Its caller's.
   }
   release_attempt(index, copy);

@@ -93,6 +93,26 @@ TEST(World, TheServerGoesOnAfterItsCallerHasLeft) {
   EXPECT_DOUBLE_EQ(result.wasted_work, 1.0);
 }
 
+TEST(World, WorkWhoseLateReplyAnsweredTheCallIsNotWasted) {
+  SmallWorld world;
+  world.client().kind = CallKind::read;
+  world.policy().timeout.request = 8ms;
+  world.policy().promise = 1s;
+  world.retry(2, 100ms);
+  const RunResult once = world.run();  // The answer comes while the call waits to try again.
+  EXPECT_EQ(once.calls.answered, 1U);
+  EXPECT_EQ(once.links[0].attempts, 1U);
+  EXPECT_EQ(once.wasted_work, 0.0);
+  world.retry(2);
+  const RunResult twice = world.run();  // The first one's answers it, and the second one works on.
+  EXPECT_EQ(twice.links[0].attempts, 2U);
+  EXPECT_EQ(twice.latency_mean, 12ms);
+  EXPECT_DOUBLE_EQ(twice.wasted_work, 0.5);
+  world.policy().timeout.watch = Probability(0.0);
+  world.retry(2, 100ms);
+  EXPECT_DOUBLE_EQ(world.run().wasted_work, 1.0);  // Nobody listens any more.
+}
+
 TEST(World, AWriteWithoutAKeyIsNotRepeatedUnlessThePolicySaysSo) {
   SmallWorld world;
   world.client().kind = CallKind::unkeyed_write;

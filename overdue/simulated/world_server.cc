@@ -100,7 +100,8 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
     length = pauses_[replica.pause].service_time.draw(replica.random);
   }
   if (replica.slow != 1) {
-    length = Duration(static_cast<std::int64_t>(static_cast<double>(length.count()) * replica.slow));
+    const double slowed = static_cast<double>(length.count()) * replica.slow;
+    length = Duration(static_cast<std::int64_t>(std::min(slowed, DurationDraw::kLongestNs)));
   }
   step_after(index, attempt, length, Phase::working);
   return true;
@@ -272,7 +273,10 @@ void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
   --replica.busy;
   replica.busy_time += spent;
   service.busy_time += spent;
-  if (!attempts_[attempt.original].awaited) service.wasted_time += spent;
+  if (!attempts_[attempt.original].awaited) {
+    attempt.wasted = true;
+    service.wasted_time += spent;
+  }
   service.response += now_ - attempt.arrived;
   ++service.finished;
   if (service.lock_holder == index) leave_lock(service);
@@ -296,8 +300,9 @@ void World::on_cancellation(std::uint32_t index) {
   const auto& checks = service_of(attempt).service->cancel_checks;
   if (checks && is_at_work(attempt.phase)) {
     // At the next whole interval since the work began.
-    const auto passed = (now_ - attempt.begun + *checks - Duration(1)) / *checks;
-    push(attempt.begun + passed * *checks, Kind::check, index);  // With the message's reference.
+    const Duration late = (now_ - attempt.begun) % *checks;
+    const Duration left = late == Duration::zero() ? late : *checks - late;
+    push(saturating_add(now_, left), Kind::check, index);  // With the message's reference.
   } else {
     release_attempt(index);
   }

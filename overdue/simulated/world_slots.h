@@ -8,6 +8,7 @@
 #include "overdue/base/time.h"
 #include "overdue/call/operation.h"
 #include "overdue/simulated/event_queue.h"
+#include "overdue/simulated/run_result.h"
 
 // What lives as long as a call does. Everything refers to everything else by slot.
 
@@ -104,6 +105,7 @@ struct alignas(64) AttemptSlot {
   bool has_connection : 1 = false;  // Of a pool.
   bool cancelled : 1 = false;       // A cancellation has come.
   bool fails : 1 = false;           // The work will end in an error.
+  bool wasted : 1 = false;          // The work ended, and its caller had left.
   bool in_use : 1 = false;
   Instant begun{};                  // By a worker.
   Duration paused{};                // The replica's pauses up to where its present step began.
@@ -135,5 +137,8 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr unsigned kIndexBits = 24;
 inline constexpr std::uint32_t kIndexMax = (std::uint32_t{1} << kIndexBits) - 1;
+// Looked at now and then: a run with more of them than kInUseMax (run.h) ends before an event's slot has no
+// room for their numbers.
+static_assert(kInUseMax + (std::uint32_t{1} << 20) < kIndexMax);
 
 }  // namespace overdue::world
