@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "overdue/latency/bounds.h"
@@ -95,20 +97,39 @@ Duration middle_of_window(const EndingTable& table, const Pile& pile, const Coun
   return {};
 }
 
-// The coarsest decimal step that nearly all latencies are whole multiples of: the tick of the log's clock.
-Duration tick_of(const EndingTable& table, std::uint64_t replies) {
-  constexpr std::array<Duration, 7> kTicks = {1s, 100ms, 10ms, 1ms, 100us, 10us, 1us};
+bool nearly_all_are_multiples(const EndingTable& table, std::uint64_t replies, Duration step) {
   const auto enough = [replies](std::uint64_t whole) {
     return static_cast<double>(whole) >= kTickShare * static_cast<double>(replies);
   };
-  for (const Duration tick : kTicks) {
-    std::uint64_t whole = replies;  // At most.
-    for (auto row = table.begin(); row != table.end() && enough(whole); ++row) {
-      if (row->low != row->high || row->low % tick != Duration{}) whole -= row->replied;
-    }
-    if (enough(whole)) return tick;
+  std::uint64_t whole = replies;  // At most.
+  for (auto row = table.begin(); row != table.end() && enough(whole); ++row) {
+    if (row->low != row->high || row->low % step != Duration{}) whole -= row->replied;
   }
-  return Duration(1);
+  return enough(whole);
+}
+
+// What the most frequent latencies are all multiples of: the tick of a clock that does not count in powers of
+// ten (4 ms, 15.625 ms). Of few values that is no tick.
+Duration common_step(const EndingTable& table) {
+  constexpr std::size_t kLooked = 8;
+  if (table.size() < kLooked) return Duration(1);
+  std::vector<EndingRow> most(kLooked);
+  std::ranges::partial_sort_copy(table, most, std::greater<>{}, &EndingRow::replied, &EndingRow::replied);
+  std::int64_t step = 0;
+  for (const EndingRow& row : most) step = std::gcd(step, row.low.count());
+  return Duration(std::max<std::int64_t>(step, 1));
+}
+
+// The coarsest step that nearly all latencies are whole multiples of: the tick of the log's clock.
+Duration tick_of(const EndingTable& table, std::uint64_t replies) {
+  Duration least{1};
+  if (const Duration common = common_step(table); nearly_all_are_multiples(table, replies, common))
+    least = common;
+  for (const Duration tick : {Duration(1s), Duration(100ms), Duration(10ms), Duration(1ms), Duration(100us),
+                              Duration(10us), Duration(1us)}) {
+    if (tick <= least || nearly_all_are_multiples(table, replies, tick)) return std::max(tick, least);
+  }
+  return least;
 }
 
 struct Replies {

@@ -169,7 +169,8 @@ TEST(Heaping, NeedsTenRepliesThreeTimesTheNeighboursAndNoChance) {
 }
 
 TEST(Heaping, DoesNotTakeTheTicksOfACoarseClockForHeaps) {
-  for (const Duration tick : {Duration(1ms), Duration(10ms)}) {
+  for (const Duration tick :
+       {Duration(1ms), Duration(10ms), Duration(4ms), Duration(5ms), Duration(15'625us), Duration(16ms)}) {
     GeneratedLog log(2, {.calls = 20'000});
     for (Attempt& row : log.rows) {
       if (row.elapsed < 1h) row.elapsed = row.elapsed / tick * tick;
