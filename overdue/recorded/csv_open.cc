@@ -29,11 +29,31 @@ std::string_view bare(std::string_view line) {
   return line;
 }
 
+// Passes over the rest of a row whose quote the line before left open; false where it is closed nowhere.
+bool skip_to_closing_quote(Lines& lines) {
+  for (Lines ahead = lines; const auto line = ahead.next();) {
+    if (std::ranges::count(*line, '"') % 2 == 0) continue;
+    lines = ahead;
+    return true;
+  }
+  return false;
+}
+
 bool is_number(std::string_view text) { return decimal_scaled_slow(trimmed(text), 0).has_value(); }
+
+// "sep=;", which Excel writes and reads as the first line: it names the delimiter.
+std::optional<char> separator_named_by(std::string_view line) {
+  if (line.size() == 7 && line.front() == '"' && line.back() == '"') line = line.substr(1, 5);
+  if (line.size() != 5 || (!line.starts_with("sep=") && !line.starts_with("SEP="))) return std::nullopt;
+  constexpr std::string_view kSeparators = ",;\t|:^~";
+  if (kSeparators.find(line[4]) == std::string_view::npos) return std::nullopt;
+  return line[4];
+}
 
 // The head's first lines: how many are blank or comments, then the one that may be a header.
 struct Top {
-  std::string_view first;  // The first line that counts.
+  std::optional<char> separator;  // Named by a line before.
+  std::string_view first;         // The first line that counts.
   std::size_t bytes_before = 0;
   std::uint64_t lines_before = 0;
   std::string_view after;
@@ -44,7 +64,10 @@ std::optional<Top> top_of(std::string_view head) {
   Top top;
   while (const auto line = lines.next()) {
     const std::string_view text = bare(*line);
-    if (!trimmed(text).empty() && !text.starts_with('#')) {
+    const auto separator = top.separator ? std::nullopt : separator_named_by(text);
+    if (separator) {
+      top.separator = separator;
+    } else if (!trimmed(text).empty() && !text.starts_with('#')) {
       top.first = *line;
       top.after = lines.rest;
       return top;
@@ -55,7 +78,9 @@ std::optional<Top> top_of(std::string_view head) {
   return std::nullopt;
 }
 
-char delimiter_of(std::string_view line) {
+char delimiter_of(const Top& top) {
+  if (top.separator) return *top.separator;
+  const std::string_view line = top.first;
   char best = ',';
   std::size_t most = 0;
   for (const char candidate : {',', ';', '\t', '|'}) {
@@ -102,7 +127,7 @@ Sample sample_of(std::string_view lines_text, const CsvShape& shape) {
 
 Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOptions& options) {
   CsvShape shape;
-  shape.delimiter = delimiter_of(top.first);
+  shape.delimiter = delimiter_of(top);
   CsvFields fields;
   fields.split(bare(top.first), shape.delimiter);
   if (is_header(fields.texts)) {
@@ -133,7 +158,7 @@ bool looks_like_csv(std::string_view head) {
   const auto top = top_of(head);
   if (!top || top->first.starts_with('{') || top->first.starts_with('[') || top->first.starts_with('<'))
     return false;
-  const char delimiter = delimiter_of(top->first);
+  const char delimiter = delimiter_of(*top);
   CsvFields fields;
   fields.split(bare(top->first), delimiter);
   const std::size_t count = fields.texts.size();
@@ -157,6 +182,8 @@ bool looks_like_csv(std::string_view head) {
     if (trimmed(bare(*line)).empty() || line->starts_with('#')) continue;
     CsvFields row;
     row.split(bare(*line), delimiter);
+    // A row with a line break inside: it is not read, and says nothing against the others.
+    if (row.quote_left_open && skip_to_closing_quote(lines)) continue;
     ++seen;
     if (row.texts.size() == count) ++alike;
     numbers = numbers || std::ranges::any_of(row.texts, is_number);
@@ -190,9 +217,9 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   opened.summary.unit_doubt = rules->unit_doubt();
   opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());
-  if (has_header) {
-    opened.header_bytes = top->bytes_before + top->first.size();
-    opened.header_lines = top->lines_before + 1;
+  if (has_header || top->separator) {
+    opened.header_bytes = top->bytes_before + (has_header ? top->first.size() : 0);
+    opened.header_lines = top->lines_before + (has_header ? 1 : 0);
   }
   RowTaker taker(shape->plan, std::move(*rules), std::move(*picks));
   opened.reader = std::make_unique<CsvReader>(std::move(*shape), std::move(taker));

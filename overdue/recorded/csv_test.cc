@@ -341,5 +341,72 @@ TEST(Csv, ReadsPlainAndQuotedLinesAlike) {
   EXPECT_EQ(asides(*one.summary), asides(*other.summary));
 }
 
+TEST(Csv, ReadsTheTimesThatGoWritesInPieces) {
+  struct Case {
+    std::string_view text;
+    std::string_view row;
+  };
+  const Case cases[] = {{"1m0.001s", "replied 60001"},
+                        {"1m30s", "replied 90000"},
+                        {"2m0s", "replied 120000"},
+                        {"1h2m3s", "replied 3723000"},
+                        {"1h0m0.5s", "replied 3600500"},
+                        {"1.5m", "replied 90000"},
+                        {"2h", "replied 7200000"},
+                        {"+1s500ms", "replied 1500"},
+                        {"1ms2us3ns", "replied 1.002003"},
+                        {"1m 30s", "replied 90000"},
+                        {"2562047h47m16.854775807s", "replied 9223372036854.775"}};
+  for (const Case& each : cases)
+    EXPECT_EQ(read(fmt::format("latency\n{}\n", each.text)).rows, Rows({std::string(each.row)})) << each.text;
+  for (const std::string_view text : {"2562047h47m16.854775808s", "9999999999h", "30s1m", "1m1m", "1m5", "m",
+                                      "1x2s", "1..5m", "1m s", "1 2m", "-"}) {
+    EXPECT_EQ(read(fmt::format("latency\n5ms\n{}\n", text)).rows, Rows({"replied 5"})) << text;
+  }
+  const Read negative = read("latency\n5ms\n-1m30s\n");
+  ASSERT_FALSE(negative.summary);
+  EXPECT_NE(negative.summary.error().message.find("negative"), std::string::npos);
+  // Whatever the column's name says of plain numbers.
+  EXPECT_EQ(read("latency_ms,connect_ms\n5,1m0s\n1m0s,1\n").rows,
+            Rows({"replied 5 c=60000", "replied 60000 c=1"}));
+}
+
+TEST(Csv, ABareNumberAmongValuesWithUnitsIsAtFaultAloneAndZeroIsNone) {
+  EXPECT_EQ(read("latency,status\n0,200\n5ms,200\n").rows, Rows({"replied 0", "replied 5"}));
+  const Read one = read("latency\n7\n5ms\n6ms\n");
+  EXPECT_EQ(one.rows, Rows({"replied 5", "replied 6"}));
+  ASSERT_TRUE(one.summary);
+  EXPECT_EQ(asides(*one.summary), "latency without its unit x1 @2; ");
+  for (const std::string_view text : {"latency\n7\n8\n5ms\n", "latency\n7\n5ms\n", "latency\n0\n0\n"})
+    EXPECT_EQ(read(text).summary.error().code, ErrorCode::unsupported) << text;
+}
+
+TEST(Csv, TakesTheDelimiterFromTheLineThatExcelPutsFirst) {
+  for (const std::string_view first :
+       {"sep=;\n", "sep=;\r\n", "\"sep=;\"\n", "\xef\xbb\xbfsep=;\n", "SEP=;\n"}) {
+    const Read told = read(std::string(first) + "latency_ms;note, or not, or;status\n7;a,b,c,d;200\n");
+    EXPECT_EQ(told.rows, Rows({"replied 7"})) << first;
+    ASSERT_TRUE(told.summary) << first;
+    EXPECT_EQ(asides(*told.summary), "") << first;
+  }
+  ReadOptions options;
+  options.columns["latency"] = "1";
+  options.unit = std::chrono::milliseconds(1);
+  const Read headless = read("sep=|\n7|200\n8|x\n", options);
+  EXPECT_EQ(headless.rows, Rows({"replied 7", "replied 8"}));
+  ASSERT_TRUE(headless.summary);
+  EXPECT_EQ(asides(*headless.summary), "");
+}
+
+TEST(Csv, SaysOfRowsWithLineBreaksInQuotesThatTheyAreNotRead) {
+  const std::string row = "bob,1.5,\"select 1,\n 2\"\n";
+  const Read all = read("user,duration_ms,query\n" + row + row + row);
+  EXPECT_EQ(all.summary.error().message,
+            "log.csv: no line of it could be used (7 read as csv). quote not closed on its line: 3 (first on "
+            "line 2); fewer fields than the header: 3 (first on line 3)");
+  const Read most = read("user,duration_ms,query\n" + row + "a,7,\"b\"\n" + row + row);
+  EXPECT_EQ(most.rows, Rows({"replied 7"}));
+}
+
 }  // namespace
 }  // namespace overdue

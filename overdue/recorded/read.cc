@@ -107,7 +107,7 @@ Result<void> check_negatives(const SourceSummary& summary) {
 
 // What would be right in place of a value.
 std::string right_for(std::string_view reason) {
-  if (reason == kNoNumber) return "right are 12.5 and 12.5ms: no commas, one unit of ns, us, ms or s";
+  if (reason == kNoNumber) return "right are 12.5 and 12.5ms: no commas, units ns, us, ms, s, m or h";
   if (reason == kNoUnit) return "right is a number with ns, us, ms or s behind it";
   if (reason == kUnknownStatus)
     return "right are HTTP statuses, gRPC's codes, and words such as ok and timeout";

@@ -128,6 +128,44 @@ bool says_nothing(const RowTexts& texts) {
   return is_absent(texts, Role::ending) && is_absent(texts, Role::status) && is_absent(texts, Role::ok);
 }
 
+// "1h2m3.5s", "1m0.001s", "1.5m" as Go writes a time.Duration, or "1m 30s": pieces of a number and its unit,
+// each unit shorter than the one before.
+std::optional<Duration> duration_in_pieces(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    unsigned power;  // The unit is `times` x 10^power ns.
+    std::int64_t times;
+  };
+  static constexpr Unit kUnits[] = {{"h", 9, 3600}, {"m", 9, 60},        {"s", 9, 1},         {"ms", 6, 1},
+                                    {"us", 3, 1},   {"\xc2\xb5s", 3, 1}, {"\xce\xbcs", 3, 1}, {"ns", 0, 1}};
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const auto skip_blanks = [&] {
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  };
+  std::int64_t sum = 0;
+  std::int64_t before = INT64_MAX;
+  bool any = false;
+  for (; !text.empty(); skip_blanks(), any = true) {
+    const std::string_view number = text.substr(0, text.find_first_not_of("0123456789."));
+    text.remove_prefix(number.size());
+    skip_blanks();
+    const std::string_view name = text.substr(0, text.find_first_of("0123456789. "));
+    text.remove_prefix(name.size());
+    const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+    if (unit == std::end(kUnits)) return std::nullopt;
+    const std::int64_t length = unit->times * kPowersOfTen[unit->power];
+    const auto value = decimal_scaled(number, unit->power);
+    std::int64_t piece = 0;
+    if (!value || length >= before || __builtin_mul_overflow(*value, unit->times, &piece) ||
+        __builtin_add_overflow(sum, piece, &sum))
+      return std::nullopt;
+    before = length;
+  }
+  if (!any) return std::nullopt;
+  return Duration(negative ? -sum : sum);
+}
+
 bool gave_up(Ending ending) { return ending == Ending::timed_out || ending == Ending::abandoned; }
 
 }  // namespace
@@ -148,9 +186,11 @@ std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit)
     if (!text.ends_with(suffix)) continue;
     std::string_view number = text.substr(0, text.size() - suffix.size());
     while (number.ends_with(' ')) number.remove_suffix(1);
-    return duration_text(number, its);
+    if (const auto duration = duration_text(number, its)) return duration;
+    break;
   }
-  return duration_text(text, unit);
+  if (const auto duration = duration_text(text, unit)) return duration;
+  return duration_in_pieces(text);
 }
 
 void settle_start(FieldPlan& plan, const std::vector<RowTexts>& sample, std::vector<std::string>& notes) {
@@ -220,16 +260,18 @@ Result<void> RowRules::settle_unit(const FieldPlan& plan, const ReadOptions& opt
     doubt_unit(sample);
     return {};
   }
-  // Values that carry their unit need none from elsewhere.
-  bool bare = false;
-  bool any = false;
+  // Values that carry their unit need none from elsewhere, and a number among them is at fault alone. 0 is 0
+  // in any unit.
+  std::size_t bare = 0;
+  std::size_t others = 0;
   for (const RowTexts& texts : sample) {
     const std::string_view text = text_of(texts, Role::latency);
     if (is_no_value(text)) continue;
-    any = true;
-    bare = bare || duration_text(text, TimeUnit::nanoseconds).has_value();
+    const auto number = duration_text(text, TimeUnit::nanoseconds);
+    if (!number) ++others;
+    if (number && number->count() != 0) ++bare;
   }
-  if (any && !bare) {
+  if (others > bare) {
     has_unit_ = false;
     return {};
   }

@@ -95,7 +95,7 @@ inline constexpr std::string_view kNeitherOk = "neither ok nor not ok";
 inline constexpr std::string_view kFewSayNote =
     "only some lines say how the call ended: those that do not are read as replies";
 
-// A time with its unit in the text ("12.5ms", "1.2s", "250µs"), else in `unit`.
+// A time with its unit in the text ("12.5ms", "1.2s", "250µs", "1m30.5s"), else in `unit`.
 std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit);
 
 // Takes the start from the plan where the sample's values are no times, and notes a zone taken for UTC.
