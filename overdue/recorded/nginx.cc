@@ -15,16 +15,21 @@
 namespace overdue {
 namespace {
 
-// The literals of a format may be met by chance; then a status or time is none.
-bool looks_right(const NginxLine& line) {
+// The literals of a format may be met by chance; then a status or time is none. No upstream's time where
+// one might stand is nothing where nginx escapes for JSON or not at all; at the end of a line that is not
+// known to be so, the line was cut off.
+bool looks_right(const NginxLine& line, std::string_view whole, const NginxFormat& format) {
   const auto begins_as_number = [](std::string_view text) {
     if (text.data() == nullptr) return true;
     if (text.empty()) return false;
     const auto digit = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '9'; };
     return digit(0) || (text[0] == '-' && (text.size() == 1 || digit(1) || text[1] == ',' || text[1] == ' '));
   };
+  const std::string_view upstream = line[NginxField::response_time];
+  const bool absent = upstream.data() != nullptr && upstream.empty() &&
+                      (format.writes_nothing_for_absent() || upstream.data() != whole.data() + whole.size());
   return begins_as_number(line[NginxField::status]) && begins_as_number(line[NginxField::request_time]) &&
-         line[NginxField::request_time] != "-" && begins_as_number(line[NginxField::response_time]);
+         line[NginxField::request_time] != "-" && (absent || begins_as_number(upstream));
 }
 
 class NginxReader final : public ChunkReader {
@@ -59,7 +64,7 @@ class NginxReader final : public ChunkReader {
                  std::uint64_t number, NginxRows& rows) const {
     for (std::size_t i = 0; i < formats_.size(); ++i) {
       if (!formats_[i].split(line, readable_end, values[i])) continue;
-      if (!looks_right(values[i])) continue;
+      if (!looks_right(values[i], line, formats_[i])) continue;
       rows.add(values[i], number);
       return true;
     }
@@ -166,7 +171,7 @@ Result<Found> look_into(std::vector<NginxFormat> formats, std::string_view head,
     bool any = false;
     for (const NginxFormat& format : formats) {
       NginxLine values;
-      if (!format.split(line, readable_end, values) || !looks_right(values)) continue;
+      if (!format.split(line, readable_end, values) || !looks_right(values, line, format)) continue;
       const auto has = [&](NginxField field) { return values[field].data() != nullptr; };
       any = true;
       with_request_time += has(NginxField::request_time) ? 1 : 0;

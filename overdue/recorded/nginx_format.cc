@@ -60,6 +60,28 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// nginx reads \t as a tab, in quotes or not.
+std::string with_tabs(std::string_view text) {
+  std::string read;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      read += text[at];
+      continue;
+    }
+    ++at;
+    if (text[at] != 't') read += '\\';
+    read += text[at] == 't' ? '\t' : text[at];
+  }
+  return read;
+}
+
+// Blanks, and comments from a '#' where a word might begin to the end of its line.
+std::string_view without_comments(std::string_view text) {
+  for (text = trimmed(text); text.starts_with('#'); text = trimmed(text))
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  return text;
+}
+
 // The next word of an nginx.conf directive: quoted with backslash escapes, or up to a space or semicolon.
 Result<std::string> take_word(std::string_view& rest) {
   std::string word;
@@ -69,7 +91,7 @@ Result<std::string> take_word(std::string_view& rest) {
       word += rest.front();
       rest.remove_prefix(1);
     }
-    return word;
+    return with_tabs(word);
   }
   rest.remove_prefix(1);
   while (!rest.empty() && rest.front() != quote) {
@@ -98,28 +120,30 @@ Result<std::string> take_word(std::string_view& rest) {
 struct Directive {
   std::string text;
   bool escaped = true;
+  bool writes_nothing = false;  // For a variable without a value.
 };
 
 // The string alone is taken as it stands; quoted pieces and directives are put together as nginx would.
 Result<Directive> read_directive(std::string_view given) {
   Directive directive;
-  std::string_view rest = trimmed(given);
+  std::string_view rest = without_comments(given);
   const bool whole = rest.starts_with("log_format") && rest.size() > 10 && is_space(rest[10]);
   if (!whole && !rest.starts_with('\'') && !rest.starts_with("escape=")) {
-    directive.text = rest == "combined" ? kCombined : given;
+    directive.text = trimmed(given) == "combined" ? kCombined : with_tabs(given);
     while (directive.text.ends_with('\n') || directive.text.ends_with('\r')) directive.text.pop_back();
     return directive;
   }
   if (whole) {
-    rest = trimmed(rest.substr(10));
+    rest = without_comments(rest.substr(10));
     if (rest.empty()) return fail(ErrorCode::invalid_argument, "log_format: nothing follows the directive");
     if (auto name = take_word(rest); !name) return std::unexpected(name.error());
   }
-  for (rest = trimmed(rest); !rest.empty() && rest.front() != ';'; rest = trimmed(rest)) {
+  for (rest = without_comments(rest); !rest.empty() && rest.front() != ';'; rest = without_comments(rest)) {
     auto word = take_word(rest);
     if (!word) return std::unexpected(word.error());
     if (directive.text.empty() && word->starts_with("escape=")) {
       directive.escaped = *word != "escape=none";
+      directive.writes_nothing = *word != "escape=default";
     } else {
       directive.text += *word;
     }
@@ -234,6 +258,7 @@ Result<NginxFormat> NginxFormat::compile(std::string_view log_format, const std:
   NginxFormat format;
   format.text_ = directive->text;
   format.escaped_ = directive->escaped;
+  format.writes_nothing_ = directive->writes_nothing;
   std::string_view rest = format.text_;
   while (!rest.empty()) {
     const bool braced = rest.starts_with("${");

@@ -68,6 +68,8 @@ class NginxFormat {
   // Where values[] holds the variable of this name, if the format has it.
   std::optional<std::size_t> slot_of(std::string_view variable) const;
   const std::string& text() const { return text_; }
+  // Said by escape=json or escape=none; else nginx writes "-" for a variable without a value.
+  bool writes_nothing_for_absent() const { return writes_nothing_; }
 
   // One variable and the literal behind it.
   struct Step {
@@ -98,6 +100,7 @@ class NginxFormat {
   std::vector<std::pair<std::string, std::uint8_t>> names_;  // Variable or label, and its slot.
   std::array<bool, kNginxKnownFields> present_{};
   bool escaped_ = true;
+  bool writes_nothing_ = false;
   bool labelled_ = false;
 };
 

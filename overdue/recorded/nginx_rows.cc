@@ -16,6 +16,9 @@ constexpr Duration kSameMoment = 5ms;
 
 bool given(std::string_view value) { return value.data() != nullptr; }
 
+// What nginx writes where a variable has no value: "-", or nothing under escape=json and escape=none.
+bool is_nothing(std::string_view value) { return value.empty() || value == "-"; }
+
 // Nothing where it is no time, or longer than any request lives: sums of such would leave the clock's range.
 std::optional<Duration> seconds_of(std::string_view text) {
   constexpr Duration kLongest = 24h * 366;
@@ -135,7 +138,8 @@ bool NginxRows::add_quick(const NginxQuickLine& line) {
   if (attempt) {
     if (line.number(NginxField::upstream_status) >= 0) deciding = line.number(NginxField::upstream_status);
     // Why a server failed, and who left, takes a closer look.
-    if (status == 499 || deciding >= 500 || address == "-") return false;
+    const bool no_address = address.size() <= 1 && given(address) && is_nothing(address);
+    if (status == 499 || deciding >= 500 || no_address) return false;
   } else {
     if (request_time < 0) return false;
     if (has_blank(address) || address == "-") address = {};
@@ -183,7 +187,7 @@ void NginxRows::add(const NginxLine& line, std::uint64_t line_number) {
 Ending NginxRows::ending_of_call(const NginxLine& line, const Call& call) const {
   if (StatusRules::in_range(call.status)) return settings_.rules.ending_of(call.status);
   std::string_view statuses = line[NginxField::upstream_status];
-  if (!given(statuses) || statuses.empty() || statuses == "-") return Ending::replied;
+  if (is_nothing(statuses)) return Ending::replied;
   bool redirect = false;
   std::string_view last;
   while (!statuses.empty()) last = take_element(statuses, redirect);
@@ -214,10 +218,9 @@ void NginxRows::add_call(const NginxLine& line, const Call& call) {
 }
 
 bool NginxRows::has_no_upstream(const NginxLine& line, const Call& call) const {
-  if (given(line[NginxField::upstream_addr])) return line[NginxField::upstream_addr] == "-";
-  if (line[NginxField::response_time] != "-" && !line[NginxField::response_time].empty()) return false;
-  const bool no_status =
-      !given(line[NginxField::upstream_status]) || line[NginxField::upstream_status] == "-";
+  if (given(line[NginxField::upstream_addr])) return is_nothing(line[NginxField::upstream_addr]);
+  if (!is_nothing(line[NginxField::response_time])) return false;
+  const bool no_status = is_nothing(line[NginxField::upstream_status]);
   // Without the address, a call its caller left may have been waiting for an upstream: it is read as such.
   return no_status && call.status != 499;
 }
@@ -264,7 +267,7 @@ bool NginxRows::read_upstreams(const NginxLine& line) {
   }
   for (std::size_t i = 0; i < upstream_count_; ++i) {
     Upstream& upstream = upstreams_[i];
-    if (upstream.time == "-" || !given(upstream.time) || upstream.time.empty()) continue;
+    if (is_nothing(upstream.time)) continue;
     upstream.elapsed = seconds_of(upstream.time);
     if (!upstream.elapsed) {
       set_aside("no latency value");
@@ -292,14 +295,14 @@ bool NginxRows::read_lists(const NginxLine& line) {
       continue;
     }
     std::size_t count = 0;
-    while (!rest.empty()) {
+    do {
       if (count == kUpstreamsMax) {
         set_aside("more upstream attempts than are read");
         return false;
       }
       upstreams_[count].*member = take_element(rest, upstreams_[count].redirect_follows);
       ++count;
-    }
+    } while (!rest.empty());
     // Which time belongs to which server must not be guessed.
     if (upstream_count_ != 0 && count != upstream_count_) {
       set_aside("upstream lists of different lengths");
@@ -332,10 +335,10 @@ NginxRows::Judged NginxRows::judge(const Upstream& upstream, bool last, const Ng
     const bool taken_as_reply = upstream.redirect_follows || (last && !settings_.has_status);
     return {taken_as_reply ? Ending::replied : Ending::rejected, elapsed};
   }
-  if (status == 502 && given(line[NginxField::connect_time]) && upstream.connect == "-") {
+  if (status == 502 && given(line[NginxField::connect_time]) && is_nothing(upstream.connect)) {
     return {Ending::refused, elapsed};
   }
-  if (status == 502 && given(line[NginxField::header_time]) && upstream.header == "-") {
+  if (status == 502 && given(line[NginxField::header_time]) && is_nothing(upstream.header)) {
     return {Ending::reset, elapsed};
   }
   return {settings_.rules.ending_of(status), elapsed};

@@ -17,13 +17,14 @@ constexpr std::size_t kFormatsMax = 4;
 // What a token was seen to hold, over all lines of one shape.
 enum Held : unsigned {
   kDash = 1,
-  kSeconds = 2,
+  kSeconds = 2,  // With exactly three decimals, as nginx writes its times.
   kWhole = 4,
   kStatus = 8,
   kAddress = 16,
   kOther = 32,
   kList = 64,
-  kEpoch = 128
+  kEpoch = 128,
+  kDecimals = 256,  // A number with a point and fewer decimals or more: $gzip_ratio has two.
 };
 
 struct Token {
@@ -55,7 +56,8 @@ unsigned held_by_element(std::string_view text) {
   const std::size_t point = number.find('.');
   if (point != std::string_view::npos && all_digits(number.substr(0, point)) &&
       all_digits(number.substr(point + 1))) {
-    return point >= 10 ? kEpoch : kSeconds;
+    constexpr std::size_t kDecimalsOfTimes = 3;
+    return point >= 10 ? kEpoch : number.size() - point - 1 == kDecimalsOfTimes ? kSeconds : kDecimals;
   }
   if (text.starts_with("unix:")) return kAddress;
   const std::size_t colon = text.rfind(':');
@@ -85,12 +87,13 @@ struct Alias {
   unsigned may_hold;   // All it holds must be of this,
   unsigned must_hold;  // and some of it of this.
 };
-constexpr unsigned kTimes = kDash | kSeconds | kWhole | kStatus | kList;
+// Where a key says that it is a time, any number is believed.
+constexpr unsigned kTimes = kDash | kSeconds | kDecimals | kWhole | kStatus | kList;
 constexpr Alias kAliases[] = {
-    {"rt", "request_time", kTimes, kSeconds},
-    {"request_time", "request_time", kTimes, kSeconds},
-    {"reqtime", "request_time", kTimes, kSeconds},
-    {"req_time", "request_time", kTimes, kSeconds},
+    {"rt", "request_time", kTimes, kSeconds | kDecimals},
+    {"request_time", "request_time", kTimes, kSeconds | kDecimals},
+    {"reqtime", "request_time", kTimes, kSeconds | kDecimals},
+    {"req_time", "request_time", kTimes, kSeconds | kDecimals},
     {"urt", "upstream_response_time", kTimes, kTimes},
     {"ut", "upstream_response_time", kTimes, kTimes},
     {"upstream_response_time", "upstream_response_time", kTimes, kTimes},
@@ -250,7 +253,7 @@ std::vector<std::string> names_of(const Shape& shape) {
   //     $upstream_status $req_id
   if (shape.has_prefix && tokens.size() >= 9 && closed(0, '"') && closed(1, '"') && closed(4, ']')) {
     const std::size_t next = closed(5, ']') ? 6 : 5;
-    if (tokens.size() == next + 5 || tokens.size() == next + 4) {
+    if ((tokens.size() == next + 5 || tokens.size() == next + 4) && tokens[3].held == kSeconds) {
       names[3] = "request_time";
       names[next] = "upstream_addr";
       names[next + 1] = "upstream_response_length";
@@ -268,7 +271,7 @@ std::vector<std::string> names_of(const Shape& shape) {
     if (!name.empty() && !taken(name)) names[i] = name;
     if (tokens[i].key.empty() && tokens[i].after != "]") unnamed.push_back(i);
   }
-  // Unnamed numbers with a point: the greatest that is always there is the request's.
+  // Unnamed numbers with three decimals: the greatest that is always there is the request's.
   std::optional<std::size_t> request_time;
   for (const std::size_t i : unnamed) {
     const Token& token = tokens[i];
