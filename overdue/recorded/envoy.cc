@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -63,6 +64,7 @@ struct Settings {
   FieldPicks picks;
   std::vector<std::string> asked;
   Level level = Level::attempts;
+  std::size_t quoted_fields = kEnvoyQuotedFields;  // Of a line of text behind its times.
 };
 
 class EnvoyRows {
@@ -75,10 +77,12 @@ class EnvoyRows {
     const Bare bare = without_prefix(text);
     if (text.empty()) return set_aside("blank line");
     if (bare.kind == Bare::partial) return set_aside("part of a line of a container's log");
-    const bool read = bare.kind == Bare::text   ? split_envoy_text(bare.line, line_)
-                      : bare.kind == Bare::json ? json_.split(bare.line, line_)
-                                                : false;
-    if (!read) return set_aside("not a line of Envoy's access log");
+    const EnvoyText read = bare.kind == Bare::text
+                               ? split_envoy_text(bare.line, settings_.quoted_fields, line_)
+                           : bare.kind == Bare::json && json_.split(bare.line, line_) ? EnvoyText::read
+                                                                                      : EnvoyText::other;
+    if (read == EnvoyText::unsure) return set_aside("quotes in it hide its upstream");
+    if (read == EnvoyText::other) return set_aside("not a line of Envoy's access log");
     judge();
   }
 
@@ -90,11 +94,20 @@ class EnvoyRows {
     return duration_text(line_[field], TimeUnit::milliseconds);
   }
 
+  // A log need not have the method. A TCP connection has no response code, and an empty method where it is
+  // logged.
+  bool is_call() const {
+    if (line_.has(EnvoyLine::method)) return true;
+    const auto code = decimal_scaled(line_[EnvoyLine::response_code], 0);
+    if (code && *code > 0) return true;
+    return !line_.names_method && has_flag_of_http(line_[EnvoyLine::response_flags]);
+  }
+
   void judge() {
     if (line_[EnvoyLine::response_code].data() == nullptr && line_[EnvoyLine::duration].data() == nullptr) {
       return set_aside("not a line of Envoy's access log");
     }
-    if (!line_.has(EnvoyLine::method)) return set_aside("a TCP connection, no call");
+    if (!is_call()) return set_aside("a TCP connection, no call");
     const EnvoyFlags flags = judge_envoy_flags(line_[EnvoyLine::response_flags]);
     if (!flags.set_aside.empty()) return set_aside(flags.set_aside);
     const auto duration = milliseconds_of(EnvoyLine::duration);
@@ -191,10 +204,28 @@ class EnvoyReader final : public ChunkReader {
 bool is_access_line(std::string_view line) {
   const Bare bare = without_prefix(line);
   EnvoyLine fields;
-  if (bare.kind == Bare::text) return split_envoy_text(bare.line, fields);
+  if (bare.kind == Bare::text)
+    return split_envoy_text(bare.line, kEnvoyQuotedFields, fields) != EnvoyText::other;
   const auto has = [&](std::string_view key) { return bare.line.find(key) != std::string_view::npos; };
   return bare.kind == Bare::json && has("\"response_flags\"") && has("\"response_code\"") &&
          has("\"duration\"");
+}
+
+// What a value's quotes add is left out: the least that more than a few lines have.
+std::size_t quoted_fields_of(std::string_view head) {
+  std::map<std::size_t, std::size_t> lines;
+  std::size_t all = 0;
+  for_each_line(head, [&](std::string_view line, std::uint64_t) {
+    const Bare bare = without_prefix(line);
+    const std::size_t fields = bare.kind == Bare::text ? envoy_quoted_fields(bare.line) : 0;
+    if (fields == 0) return;
+    ++lines[fields];
+    ++all;
+  });
+  for (const auto& [fields, count] : lines) {
+    if (count * 10 >= all) return fields;
+  }
+  return kEnvoyQuotedFields;
 }
 
 }  // namespace
@@ -222,6 +253,7 @@ Result<OpenedFormat> open_envoy(std::string_view head, const std::string& path, 
   auto rules = StatusRules::create(options, opened.summary.vantage);
   if (!rules) return std::unexpected(rules.error());
   settings.rules = *std::move(rules);
+  settings.quoted_fields = quoted_fields_of(head.substr(0, std::size_t{64} * 1024));
   if (!options.group_by.empty()) settings.asked.push_back(options.group_by);
   for (const auto& [name, value] : options.where) settings.asked.push_back(name);
   const auto resolve = [&](std::string_view name) -> std::optional<std::uint32_t> {

@@ -1,5 +1,7 @@
 #include "overdue/recorded/envoy_flags.h"
 
+#include <algorithm>
+
 namespace overdue {
 namespace {
 
@@ -46,6 +48,19 @@ bool holds(std::string_view flags, std::string_view name) {
 }
 
 }  // namespace
+
+bool has_flag_of_http(std::string_view flags) {
+  static constexpr std::string_view kHttpOnly[] = {"UT", "SI", "UMSDR", "UC", "UR", "LR", "UPE",
+                                                   "DC", "DR", "DPE",   "RL", "FI", "LH"};
+  for (const std::string_view name : kHttpOnly) {
+    if (holds(flags, name)) return true;
+  }
+  for (const Flag& flag : kFlags) {
+    const bool http = std::ranges::find(kHttpOnly, flag.short_name) != std::end(kHttpOnly);
+    if (http && holds(flags, flag.long_name)) return true;
+  }
+  return holds(flags, "DownstreamProtocolError");
+}
 
 EnvoyFlags judge_envoy_flags(std::string_view flags) {
   if (flags.empty() || flags == "-") return {};

@@ -17,4 +17,7 @@ struct EnvoyFlags {
 // `flags`: "UT", "UF,URX", "-", "". Of several the one that says most decides.
 EnvoyFlags judge_envoy_flags(std::string_view flags);
 
+// Whether one of them is set for HTTP alone, and so for a call: others are set for TCP connections too.
+bool has_flag_of_http(std::string_view flags);
+
 }  // namespace overdue

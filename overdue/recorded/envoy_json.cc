@@ -71,7 +71,9 @@ bool EnvoyJson::split(std::string_view line, EnvoyLine& out) {
     if (field.value().get(value) != simdjson::SUCCESS) return false;
     const std::string_view text = scalar(value.raw_json_token());
     for (const KnownKey& known : kKeys) {
-      if (known.key == key && out.values[known.field].empty()) out.values[known.field] = text;
+      if (known.key != key) continue;
+      out.names_method = out.names_method || known.field == EnvoyLine::method;
+      if (out.values[known.field].empty()) out.values[known.field] = text;
     }
     const std::size_t asked_count = std::min(parser_->asked.size(), EnvoyLine::kAskedMax);
     for (std::size_t i = 0; i < asked_count; ++i) {

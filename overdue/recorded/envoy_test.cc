@@ -1,5 +1,6 @@
 #include "overdue/recorded/envoy.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "overdue/recorded/collecting_sink.h"
@@ -186,6 +187,57 @@ TEST(Envoy, IsNotMistakenForOtherLogs) {
         "1.1.1.1 - - [06/Sep/2015:05:58:05 +0900] \"GET /a HTTP/1.1\" 200 12 \"-\" \"curl\" 0.1\n"}) {
     EXPECT_FALSE(looks_like_envoy(text)) << text;
   }
+}
+
+std::string quoted_line(const std::string& quoted) {
+  return "[2016-04-15T20:17:00.310Z] \"GET /a HTTP/2\" 200 - 0 24 5 4 " + quoted + "\n";
+}
+
+// Envoy escapes nothing, and a caller may send any user agent.
+TEST(Envoy, FindsTheUpstreamFromTheEndOfTheLineWhereTheUserAgentHoldsQuotes) {
+  const std::string plain = quoted_line(R"("-" "ua" "id" "auth:1" "a:80")");
+  for (const char* agent : {R"(Mozilla "compatible" x)", R"(a" b)", R"(a" "b)", R"(a" "b" "c" "d)",
+                            R"("a" "b")", R"(a\)", R"(a \" b)", R"(")", R"(" ")", R"("a:1" "b:2)", "", " "}) {
+    ReadOptions options;
+    options.group_by = "authority";
+    const std::string fields = R"("10.1.1.1" ")" + std::string(agent) + R"(" "id" "auth:2" "b:80")";
+    const Read read = read_envoy(plain + plain + quoted_line(fields), options);
+    EXPECT_EQ(read.rows,
+              "replied 4ms a:80 group=auth:1 +call\nreplied 4ms a:80 group=auth:1 +call\n"
+              "replied 4ms b:80 group=auth:2 +call\n")
+        << agent;
+    options.group_by = "route_name";
+    EXPECT_EQ(read_envoy(plain + quoted_line(fields + " out|80|| c:1 d:2 e:3 - main"), options).rows,
+              "replied 4ms a:80 +call\nreplied 4ms b:80 group=main +call\n")
+        << agent;
+  }
+}
+
+TEST(Envoy, SetsALineAsideWhoseQuotesLeaveItsUpstreamOpen) {
+  // A format with a field of its own in quotes behind the upstream.
+  const std::string plain = quoted_line(R"("-" "ua" "id" "auth" "a:80" "own")");
+  const Read read = read_envoy(plain + plain + quoted_line(R"("-" "u" "v" "id" "auth" "b:80" "own")") +
+                               quoted_line(R"("-" "u" "id" "auth" "b:80" "own" "x")"));
+  EXPECT_EQ(read.rows, "replied 4ms a:80 +call\nreplied 4ms a:80 +call\nreplied 4ms b:80 +call\n");
+  EXPECT_EQ(read.set_aside, "quotes in it hide its upstream: 1, line 4\n");
+  const Read alone = read_envoy(quoted_line(R"("-" "u" "v" "id" "auth" "b:80")"));
+  EXPECT_EQ(alone.rows, "");
+  EXPECT_EQ(alone.set_aside, "quotes in it hide its upstream: 1, line 1\n");
+}
+
+TEST(Envoy, ReadsJsonWithoutTheMethodAsCallsWhereTheCodeOrAFlagOfHttpSaysSo) {
+  const auto line = [](const char* code, const char* flags, const char* more) {
+    return fmt::format(
+        R"({{"duration":17,"response_code":{},"response_flags":"{}","upstream_host":"a:80"{}}})", code, flags,
+        more);
+  };
+  EXPECT_EQ(read_envoy(line("200", "-", "")).rows, "replied 17ms a:80 +call\n");
+  EXPECT_EQ(read_envoy(line("\"504\"", "UT", "")).rows, "timed_out 17ms a:80 +call\n");
+  EXPECT_EQ(read_envoy(line("0", "DC", "")).rows, "abandoned 17ms a:80 +call\n");
+  EXPECT_EQ(read_envoy(line("0", "URX,UpstreamRequestTimeout", "")).rows, "timed_out 17ms a:80 +call\n");
+  for (const std::string& connection : {line("0", "-", ""), line("0", "UF,URX", ""),
+                                        line("0", "DC", ",\"method\":null"), line("null", "-", "")})
+    EXPECT_EQ(read_envoy(connection).set_aside, "a TCP connection, no call: 1, line 1\n") << connection;
 }
 
 }  // namespace
