@@ -38,8 +38,9 @@ std::string_view known_json(std::string_view head) {
   }
   if (has(head, "\"latencyDistribution\"") && has(head, "\"fastest\"")) return "a ghz report";
   if (has(head, "\"latencies\"") && has(head, "\"50th\"")) return "a Vegeta report: percentiles, not calls";
-  if (has(head, "summaryTrendStats") || has(head, "http_req_duration")) {
-    return "a k6 summary: percentiles, not calls; k6 run --out csv=FILE writes the calls";
+  const bool k6_points = has(head, "\"metric\"") && has(head, "\"Point\"");
+  if (!k6_points && (has(head, "summaryTrendStats") || has(head, "http_req_duration"))) {
+    return "a k6 summary: percentiles, not calls; k6 run --out json=FILE or csv=FILE writes the calls";
   }
   if (has(head, "\"__name__\"")) return "an answer of the Prometheus API";
   if (has(head, "methodConfig")) return "a gRPC service config, which is no log";

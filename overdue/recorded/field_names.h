@@ -32,6 +32,7 @@ struct FieldPlan {
   std::array<std::optional<RoleField>, kRoleCount> fields;
   // The field of Role::ok says the opposite: `failed`, `error`, `timed_out`.
   bool ok_is_inverse = false;
+  bool start_is_end = false;               // The field of Role::start says when the call ended.
   std::optional<TimeUnit> unit_by_format;  // Where what wrote the file is known, and with it the unit.
   const std::optional<RoleField>& of(Role role) const { return fields[static_cast<std::size_t>(role)]; }
   std::optional<RoleField>& of(Role role) { return fields[static_cast<std::size_t>(role)]; }

@@ -103,10 +103,17 @@ simdjson::error_code walk(ondemand::object object, const WantedKey& wanted, std:
   return simdjson::SUCCESS;
 }
 
+constexpr std::string_view kOtherLinesNote =
+    "k6's points of other metrics than http_req_duration are no calls";
+constexpr std::string_view kEndNote = "k6 writes when a call ended: its start is computed";
+
 class NdjsonReader final : public ChunkReader {
  public:
-  NdjsonReader(RowTaker taker, const std::vector<WantedField>& wanted, bool zero_is_no_upstream)
-      : taker_(std::move(taker)), zero_is_no_upstream_(zero_is_no_upstream) {
+  NdjsonReader(RowTaker taker, const std::vector<WantedField>& wanted, bool zero_is_no_upstream,
+               std::vector<FieldPicks::Where> calls_have)
+      : taker_(std::move(taker)),
+        zero_is_no_upstream_(zero_is_no_upstream),
+        calls_have_(std::move(calls_have)) {
     std::uint32_t last = 0;
     for (const WantedField& field : wanted) last = std::max(last, field.index);
     place_of_.resize(last + std::size_t{1});
@@ -169,9 +176,12 @@ class NdjsonReader final : public ChunkReader {
     if (error == simdjson::SUCCESS) error = document.get_object().get(object);
     if (error == simdjson::SUCCESS) error = walk(object, root_, all_, found);
     if (error != simdjson::SUCCESS) return pass.sink.set_aside("JSON with a fault", pass.line);
+    const auto text_of = [&](std::uint32_t field) { return found.texts[place_of_[field]]; };
+    for (const FieldPicks::Where& has : calls_have_) {
+      if (text_of(has.field) != has.value) return pass.sink.note(kOtherLinesNote);
+    }
     if ((found.found & evidence_) == 0)
       return pass.sink.set_aside("no latency, status or ending in it", pass.line);
-    const auto text_of = [&](std::uint32_t field) { return found.texts[place_of_[field]]; };
     if (zero_is_no_upstream_ && text_of(taker_.plan().of(Role::latency)->index) == "0") {
       return pass.sink.set_aside("no upstream was contacted", pass.line);
     }
@@ -182,7 +192,8 @@ class NdjsonReader final : public ChunkReader {
 
   RowTaker taker_;
   bool zero_is_no_upstream_;
-  std::vector<std::uint8_t> place_of_;  // By the field's index among the names.
+  std::vector<FieldPicks::Where> calls_have_;  // By which lines that are calls are told from others.
+  std::vector<std::uint8_t> place_of_;         // By the field's index among the names.
   WantedKey root_;
   std::optional<FlatJson> flat_;
   std::uint32_t all_ = 0;
@@ -312,6 +323,8 @@ struct Origin {
   Vantage vantage = Vantage::caller;
   std::optional<TimeUnit> unit;
   bool zero_is_no_upstream = false;
+  bool start_is_end = false;
+  std::vector<std::pair<std::string, std::string>> calls_have = {};  // Name and text.
 };
 
 Origin known_origin(const Sample& sample, ReadOptions& options) {
@@ -343,6 +356,21 @@ Origin known_origin(const Sample& sample, ReadOptions& options) {
     if (mapped) return {"Caddy", Vantage::proxy, std::nullopt, false};
     return {"Caddy", Vantage::proxy, TimeUnit::seconds, false};
   }
+  // k6 run --out json: a line is a point of one of many metrics.
+  if (has("metric") && has("type") && has("data.value") && has("data.tags.status") && !mapped) {
+    give("latency", "data.value");
+    give("status", "data.tags.status");
+    give("start", "data.time");
+    give("route", has("data.tags.name") ? "data.tags.name" : "data.tags.url");
+    give("method", "data.tags.method");
+    // Tags of the kind "error" repeat what the status says.
+    for (const char* none : {"ok", "ending", "connect", "backend"}) options.columns.try_emplace(none, "");
+    return {.name = "k6",
+            .vantage = Vantage::caller,
+            .unit = TimeUnit::milliseconds,
+            .start_is_end = true,
+            .calls_have = {{"type", "Point"}, {"metric", "http_req_duration"}}};
+  }
   return {};
 }
 
@@ -365,8 +393,10 @@ std::vector<RowTexts> texts_by_role(const Sample& sample, const FieldPlan& plan)
 }
 
 // The fields the reader must find: those with a role, and those of --by and --where.
-std::vector<WantedField> wanted_fields(const Sample& sample, const FieldPlan& plan, const FieldPicks& picks) {
+std::vector<WantedField> wanted_fields(const Sample& sample, const FieldPlan& plan, const FieldPicks& picks,
+                                       const std::vector<FieldPicks::Where>& calls_have) {
   std::set<std::uint32_t> indexes;
+  for (const FieldPicks::Where& has : calls_have) indexes.insert(has.field);
   for (std::size_t role = 0; role < kRoleCount; ++role) {
     // The method is of use only to --by and --where.
     const auto& field = plan.fields[role];
@@ -408,6 +438,15 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   auto plan = plan_fields(sample.names, options, path);
   if (!plan) return std::unexpected(plan.error());
   plan->unit_by_format = origin.unit;
+  plan->start_is_end = origin.start_is_end;
+  std::vector<FieldPicks::Where> calls_have;
+  for (const auto& [name, text] : origin.calls_have) {
+    const auto index = std::ranges::find(sample.names, name) - sample.names.begin();
+    calls_have.push_back({static_cast<std::uint32_t>(index), text});
+    std::erase_if(sample.lines, [&](const auto& line) {
+      return std::ranges::find(line, std::pair(name, text)) == line.end();
+    });
+  }
   const std::string words = in_words(*plan);
   const bool outcome_unknown = !plan->of(Role::status) && !plan->of(Role::ending) && !plan->of(Role::ok);
   if (outcome_unknown) add_fields_of_failures(sample, *plan, options);
@@ -422,13 +461,14 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   if (!rules) return std::unexpected(rules.error());
   auto picks = pick_fields(options, sample.names, *plan);
   if (!picks) return std::unexpected(picks.error());
-  const auto wanted = wanted_fields(sample, *plan, *picks);
+  const auto wanted = wanted_fields(sample, *plan, *picks, calls_have);
   if (wanted.size() > kWantedMax) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{}: more than {} fields are asked for", path, kWantedMax));
   }
   opened.summary.detail = fmt::format("{}{}fields {}", origin.name, origin.name.empty() ? "" : ", ", words);
   opened.summary.has_start_times = plan->of(Role::start).has_value();
+  if (plan->start_is_end && plan->of(Role::start)) opened.summary.notes.emplace_back(kEndNote);
   opened.summary.has_connect_times = plan->of(Role::connect).has_value();
   opened.summary.outcome_unknown = outcome_unknown;
   if (!outcome_unknown && rules->few_say()) opened.summary.notes.emplace_back(kFewSayNote);
@@ -436,7 +476,8 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());
   RowTaker taker(std::move(*plan), std::move(*rules), std::move(*picks));
-  opened.reader = std::make_unique<NdjsonReader>(std::move(taker), wanted, origin.zero_is_no_upstream);
+  opened.reader = std::make_unique<NdjsonReader>(std::move(taker), wanted, origin.zero_is_no_upstream,
+                                                 std::move(calls_have));
   return opened;
 }
 

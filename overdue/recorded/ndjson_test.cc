@@ -257,5 +257,37 @@ TEST(Ndjson, AMethodThatNobodyAskedForIsNotLookedAt) {
   EXPECT_EQ(rows, 0u);
 }
 
+TEST(Ndjson, ReadsThePointsOfK6ThatAreCallsWithTheirStartsBeforeTheirEnds) {
+  const auto point = [](std::string_view metric, std::string_view value, std::string_view status) {
+    return fmt::format(
+        R"({{"metric":"{}","type":"Point","data":{{"time":"1970-01-01T02:00:10.5+02:00","value":{},"tags":)"
+        R"({{"error":"x","error_code":"1050","method":"GET","name":"/a?b","status":"{}"}}}}}})"
+        "\n",
+        metric, value, status);
+  };
+  const std::string text =
+      R"({"type":"Metric","data":{"name":"http_req_duration","type":"trend","contains":"time"},)"
+      R"("metric":"http_req_duration"})"
+      "\n" +
+      point("http_reqs", "1", "200") + point("http_req_duration", "459.865729", "200") +
+      point("http_req_waiting", "450", "200") + point("http_req_duration", "500", "503") +
+      point("http_req_duration", "500", "404") + point("http_req_duration", "10000", "0") +
+      point("http_req_duration", "0", "0") +
+      R"({"type":"Point","data":{"time":"x","value":5},"metric":"vus"})" + "\n";
+  const Read k6 = read(text);
+  EXPECT_EQ(k6.rows, Rows({"replied 459.865729 r=/a t=10040134271", "rejected 500 r=/a t=10000000000",
+                           "replied 500 r=/a t=10000000000", "timed_out 10000 r=/a t=500000000",
+                           "timed_out untimed r=/a t=10500000000"}));
+  ASSERT_TRUE(k6.summary);
+  EXPECT_EQ(asides(*k6.summary), "");
+  EXPECT_TRUE(k6.summary->detail.starts_with("k6, ")) << k6.summary->detail;
+  EXPECT_EQ(std::ranges::count_if(k6.summary->notes, [](const auto& note) { return note.contains("k6"); }),
+            2);
+  // The summary at a run's end is none of them.
+  EXPECT_TRUE(read("{\"metrics\":{\"http_req_duration\":{\"med\":1}}}")
+                  .summary.error()
+                  .message.contains("a k6 summary"));
+}
+
 }  // namespace
 }  // namespace overdue

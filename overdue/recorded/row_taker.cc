@@ -20,9 +20,10 @@ RowTaker::RowTaker(FieldPlan plan, RowRules rules, FieldPicks picks)
   filters_ = !picks_.wheres().empty();
   groups_ = picks_.by().has_value();
   by_route_ = groups_ && *picks_.by() == route_;
-  columns_ =
-      (plain_status_ || only_latency_) && !filters_ && !groups_ && connect_ == kNone && route_ == kNone;
-  more_ = connect_ != kNone || route_ != kNone || groups_;
+  start_is_end_ = plan_.start_is_end;
+  columns_ = (plain_status_ || only_latency_) && !start_is_end_ && !filters_ && !groups_ &&
+             connect_ == kNone && route_ == kNone;
+  more_ = connect_ != kNone || route_ != kNone || groups_ || start_is_end_;
 }
 
 bool RowTaker::read_other_start(std::string_view text, WallTime& start, RowPass& pass) const {

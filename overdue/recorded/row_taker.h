@@ -92,6 +92,7 @@ class RowTaker {
   template <bool Padded, typename TextOf>
   void take_more(const TextOf& text_of, Attempt& row, RowPass& pass) const {
     ReaderNames& names = pass.sink.names;
+    if (start_is_end_ && row.has_start && !row.untimed) row.start -= row.elapsed;
     if (connect_ != kNone) read_connect(text_of(connect_), row);
     if (route_ != kNone) {
       const std::string_view name = text_of(route_);
@@ -179,7 +180,7 @@ class RowTaker {
   // The plan once more, as the inner loop needs it.
   std::uint32_t latency_, status_, start_, connect_, backend_, route_;
   unsigned power_, start_power_ = 0;
-  bool plain_status_, only_latency_, filters_, groups_, by_route_, more_, columns_;
+  bool plain_status_, only_latency_, filters_, groups_, by_route_, more_, columns_, start_is_end_;
   std::optional<TimeUnit> start_unit_;
   TimeUnit connect_unit_ = TimeUnit::milliseconds;
 };
