@@ -70,7 +70,7 @@ std::string why_no_duration(std::string_view text) {
     if (whole.starts_with('-')) return fmt::format("'{}' is negative: a duration is 0 or more", text);
     if (error == std::errc::result_out_of_range ||
         number * static_cast<double>(known.nanoseconds) >= static_cast<double>(INT64_MAX))
-      return fmt::format("'{}' is too long: write at most 100000d", text);
+      return fmt::format("'{}' is too long: write at most 106751d", text);
   }
   return fmt::format("'{}' is not a duration: write a number and one of ns, us, ms, s, m, h, d, as in 250ms",
                      text);

@@ -61,10 +61,12 @@ class Lint {
 
   // The longest that the wait before a retry can be.
   Duration wait_max(std::uint32_t retry) const {
-    if (backoff_.jitter == Jitter::decorrelated) return backoff_.cap;
+    // Decorrelated, each is at most three times the one before it, and the first three times the base.
+    const bool decorrelated = backoff_.jitter == Jitter::decorrelated;
+    const std::uint32_t factor = decorrelated ? 3 : 2;
     Duration wait = backoff_.base;
-    for (std::uint32_t doubled = 1; doubled < retry && wait < backoff_.cap; ++doubled)
-      wait = wait > backoff_.cap / 2 ? backoff_.cap : wait * 2;
+    for (std::uint32_t grown = decorrelated ? 0 : 1; grown < retry && wait < backoff_.cap; ++grown)
+      wait = wait > backoff_.cap / factor ? backoff_.cap : wait * factor;
     return wait;
   }
 
@@ -85,7 +87,9 @@ class Lint {
       warn("retry", retry.line,
            fmt::format("nothing limits the whole of {} attempts: set promise{}", attempts_,
                        request_ ? fmt::format("; as it is a call may take {} and the waits between",
-                                              format_duration(*request_ * attempts_))
+                                              format_duration(*request_ > Duration::max() / attempts_
+                                                                  ? Duration::max()
+                                                                  : *request_ * attempts_))
                                 : std::string()));
     } else if (!request_) {
       warn("retry", retry.line,

@@ -50,6 +50,19 @@ TEST(LintPolicy, WarnsWhereAttemptsDoNotFitThePromise) {
   EXPECT_THAT(warnings_of(policy("8024ms", "4s", 2)), SizeIs(1));
 }
 
+TEST(LintPolicy, ADecorrelatedWaitIsAtMostThreeTimesTheOneBefore) {
+  const auto policy = [](std::string_view promise, int attempts) {
+    return "[dependency.a]\npromise = \"" + std::string(promise) +
+           "\"\n[dependency.a.timeout]\nrequest = \"1s\"\n[dependency.a.retry]\nattempts = " +
+           std::to_string(attempts) +
+           "\nbackoff = { base = \"1s\", cap = \"5s\", jitter = \"decorrelated\" }\n";
+  };
+  EXPECT_THAT(warnings_of(policy("5s", 2)), IsEmpty());
+  EXPECT_THAT(warnings_of(policy("4999ms", 2)), SizeIs(1));
+  EXPECT_THAT(warnings_of(policy("11s", 3)), IsEmpty()) << "1 + 3 + 1 + 5 + 1";
+  EXPECT_THAT(warnings_of(policy("10999ms", 3)), SizeIs(1));
+}
+
 TEST(LintPolicy, WarnsOfWhatHurtsAndIsAllowed) {
   EXPECT_THAT(warnings_of(changed("attempts = 3", "attempts = 3\nunsafe_retry_without_key = true")),
               ElementsAre(HasSubstr("it makes duplicates")));

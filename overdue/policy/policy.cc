@@ -38,8 +38,12 @@ void check_dependency(const Place& at, const DependencyPolicy& dependency) {
   for (const auto& [what, value] :
        {std::pair("request", timeout.request), std::pair("ceiling", timeout.ceiling)}) {
     if (dependency.promise && value && *value > *dependency.promise) {
-      at.fault(fmt::format("{} {} does not fit the promise {}", what, format_duration_exact(*value),
-                           format_duration_exact(*dependency.promise)));
+      const toml::table* table = at.node.as_table();
+      const toml::node* node = table == nullptr ? nullptr : table->get("timeout");
+      const std::string path = at.key + ".timeout";
+      reading::fault_of_key({node == nullptr ? at.node : *node, path, at.faults}, what,
+                            fmt::format("{} does not fit the promise {}", format_duration_exact(*value),
+                                        format_duration_exact(*dependency.promise)));
     }
   }
 }

@@ -85,6 +85,33 @@ TEST(ParsePolicy, RefusesATimeoutThatDoesNotFitThePromise) {
   EXPECT_THAT(with("301ms").error().message, HasSubstr("request 301ms does not fit the promise 300ms"));
 }
 
+TEST(ParsePolicy, TellsWhatDoesNotFitAtTheKeyThatIsToBeChanged) {
+  const auto fault = [](const std::string& timeout) {
+    const auto policy =
+        parse_policy("[dependency.a]\npromise = \"1s\"\n[dependency.a.timeout]\n" + timeout, "p.toml");
+    return policy ? "no fault" : policy.error().message;
+  };
+  EXPECT_THAT(fault("way = \"1ms\"\nrequest = \"2s\"\n"),
+              HasSubstr("p.toml:5: dependency.a.timeout.request 2s does not fit the promise 1s"));
+  EXPECT_THAT(fault("ceiling = \"100ms\"\nfloor = \"200ms\"\n"),
+              HasSubstr("p.toml:5: dependency.a.timeout.floor 200ms must be below ceiling 100ms"));
+  EXPECT_THAT(fault("window_max = \"1m\"\nwindow = \"5m\"\n"),
+              HasSubstr("p.toml:5: dependency.a.timeout.window 5m"));
+  EXPECT_THAT(fault("way = \"1ms\"\naccept_false = \"100%\"\n"),
+              HasSubstr("p.toml:5: dependency.a.timeout.accept_false = '100%' must lie between"));
+}
+
+TEST(ParsePolicy, ShowsAValueAsItWasWritten) {
+  const auto fault = [](const std::string& text) {
+    const auto policy = parse_policy("[dependency.a]\n" + text, "p.toml");
+    return policy ? "no fault" : policy.error().message;
+  };
+  EXPECT_THAT(fault("promise = \"0ms\"\n"), HasSubstr("promise = \"0ms\" is no timeout"));
+  EXPECT_THAT(fault("retry = { budget = { ratio = 1.0 } }\n"),
+              HasSubstr("= 1.0: for all of them write \"100%\""));
+  EXPECT_THAT(fault("promise = \"200000d\"\n"), HasSubstr("write at most 106751d"));
+}
+
 TEST(ParsePolicy, SaysWhereTextIsNotToml) {
   const auto policy = parse_policy("[dependency.a\nx = 1\n", "p.toml");
   ASSERT_FALSE(policy.has_value());
@@ -108,6 +135,28 @@ TEST(WithTimeout, AddsTheTableOrTheKeyWhereItIsMissing) {
   EXPECT_EQ(with_timeout("[dependency.a.timeout]\n\n# next\n[dependency.b]\n", "p.toml", "a", {.request = 1s})
                 .value(),
             "[dependency.a.timeout]\nrequest = \"1s\"\n\n# next\n[dependency.b]\n");
+}
+
+TEST(WithTimeout, AByteOrderMarkAndQuotedKeysStayAsTheyAre) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(with_timeout(mark + "[dependency.a.timeout]\nrequest = \"1s\"\n", "p.toml", "a", {.request = 2s})
+                .value(),
+            mark + "[dependency.a.timeout]\nrequest = \"2s\"\n");
+  EXPECT_EQ(
+      with_timeout("[\"dependency\".'a'.\"timeout\"]\n\"request\" = '1s'\n", "p.toml", "a", {.request = 2s})
+          .value(),
+      "[\"dependency\".'a'.\"timeout\"]\n\"request\" = \"2s\"\n");
+}
+
+TEST(WithTimeout, LinesEndAsTheFilesDo) {
+  const std::string text = "[dependency.a.timeout]\r\nrequest = \"1s\" # ours\r\n";
+  EXPECT_EQ(with_timeout(text, "p.toml", "a", {.connect = 1s, .request = 2s}).value(),
+            "[dependency.a.timeout]\r\nrequest = \"2s\" # ours\r\nconnect = \"1s\"\r\n");
+  EXPECT_EQ(with_timeout(text, "p.toml", "b", {.request = 2s}).value(),
+            text + "\r\n[dependency.b.timeout]\r\nrequest = \"2s\"\r\n");
+  EXPECT_EQ(
+      with_timeout("[dependency.a.timeout]\r\nrequest = \"1s\"", "p.toml", "a", {.request = 2s}).value(),
+      "[dependency.a.timeout]\r\nrequest = \"2s\"\r\n");
 }
 
 TEST(WithTimeout, LeavesAFileWithFaultsAlone) {

@@ -14,6 +14,8 @@ namespace {
 
 using toml_text::Settings;
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // Some editors begin a file with it.
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return "";
@@ -59,11 +61,18 @@ std::vector<std::string> header_of(std::string_view line) {
   return {};
 }
 
+// Without its quotes, which a key may have; in them nothing that we set has anything to escape.
 std::string_view key_of(std::string_view line) {
   const std::string_view text = trimmed(line);
   if (text.empty() || text.front() == '#') return "";
-  return trimmed(text.substr(0, text.find('=')));
+  const std::string_view key = trimmed(text.substr(0, text.find('=')));
+  const bool quoted =
+      key.size() > 2 && (key.front() == '"' || key.front() == '\'') && key.back() == key.front();
+  return quoted ? key.substr(1, key.size() - 2) : key;
 }
+
+// What a line ends with before its "\n".
+std::string_view line_end(std::string_view line) { return line.ends_with('\r') ? "\r" : ""; }
 
 // What follows the value on its line: spaces and a comment.
 std::string_view comment_of(std::string_view line) {
@@ -84,6 +93,7 @@ std::string_view comment_of(std::string_view line) {
 
 // Sets the keys in the table whose header stands at lines[header].
 void set_keys(std::vector<std::string>& lines, std::size_t header, const Settings& settings) {
+  const std::string new_line_end(line_end(lines[header]));
   std::size_t end = header + 1;
   std::size_t last_used = header;
   while (end < lines.size() && !trimmed(lines[end]).starts_with('[')) {
@@ -96,11 +106,13 @@ void set_keys(std::vector<std::string>& lines, std::size_t header, const Setting
                                      [&](const std::string& line) { return key_of(line) == key; });
     if (stands != lines.begin() + static_cast<std::ptrdiff_t>(last_used) + 1) {
       const std::string before = stands->substr(0, stands->find('=') + 1);
-      *stands = fmt::format("{} {}{}", before, value, comment_of(*stands));
+      const std::string own_end(line_end(*stands));
+      const std::string_view line = std::string_view(*stands).substr(0, stands->size() - own_end.size());
+      *stands = fmt::format("{} {}{}{}", before, value, comment_of(line), own_end);
     } else {
       ++last_used;
       lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(last_used),
-                   fmt::format("{} = {}", key, value));
+                   fmt::format("{} = {}{}", key, value, new_line_end));
     }
   }
 }
@@ -115,7 +127,11 @@ Result<std::string> changed_table(std::string_view text, const std::string& path
                                   std::string_view table, const Settings& settings) {
   const auto before = parse_policy(text, path);
   if (!before) return std::unexpected(before.error());
-  std::vector<std::string> lines = lines_of(text);
+  const std::string_view mark = text.starts_with(kByteOrderMark) ? kByteOrderMark : "";
+  std::vector<std::string> lines = lines_of(text.substr(mark.size()));
+  // A last line without an end gets that of the others.
+  const std::string ending(lines.empty() ? "" : line_end(lines.front()));
+  if (!lines.empty() && !text.ends_with('\n') && line_end(lines.back()) != ending) lines.back() += ending;
   std::vector<std::string> wanted_header = {"dependency", std::string(name)};
   if (!table.empty()) wanted_header.emplace_back(table);
   const auto at = std::find_if(lines.begin(), lines.end(),
@@ -123,11 +139,11 @@ Result<std::string> changed_table(std::string_view text, const std::string& path
   if (at != lines.end()) {
     set_keys(lines, static_cast<std::size_t>(at - lines.begin()), settings);
   } else {
-    if (!lines.empty()) lines.emplace_back();
-    lines.push_back(header_text(name, table));
+    if (!lines.empty()) lines.push_back(ending);
+    lines.push_back(header_text(name, table) + ending);
     set_keys(lines, lines.size() - 1, settings);
   }
-  std::string changed;
+  std::string changed(mark);
   for (const std::string& line : lines) changed += line + "\n";
   const auto after = parse_policy(changed, path);
   if (after) return changed;

@@ -58,8 +58,9 @@ void read_duration(const Place& at, std::optional<Duration>& into) {
   if (!value) return at.fault(fmt::format("= {}", value.error().message));
   if (value->count() == 0) {
     return at.fault(
-        "= \"0\" is no timeout at all in some systems and an instant one in others: write a positive "
-        "duration");
+        fmt::format("= \"{}\" is no timeout at all in some systems and an instant one in others: write a "
+                    "positive duration",
+                    *text));
   }
   into = *value;
 }
@@ -72,6 +73,8 @@ void read_rate(const Place& at, std::optional<Probability>& into) {
     text = fmt::format("{}", *at.node.value<std::int64_t>());  // Not every one is a double.
   } else if (at.node.is_floating_point()) {
     const double number = *at.node.value<double>();
+    if (number == 1)
+      return at.fault("= 1.0: for all of them write \"100%\", else a number below 1 such as 0.1");
     text =
         number != 0 && std::abs(number) < 1e-3 ? fmt::format("{:.12f}", number) : fmt::format("{}", number);
   } else {

@@ -88,7 +88,7 @@ void read_budget(const Place& at, RetryPolicy& retry) {
       {"window", [&](const Place& key) { read_duration(key, window); }}};
   if (!read_table(at, "a retry budget", keys)) return;
   if (window && (*window < std::chrono::milliseconds(1) || *window > std::chrono::hours(1)))
-    return at.fault(fmt::format("has window {}: write 1ms to 1h", format_duration_exact(*window)));
+    return fault_of_key(at, "window", fmt::format("= {}: write 1ms to 1h", format_duration_exact(*window)));
   budget.window = window.value_or(budget.window);
   retry.budget = budget;
 }
@@ -115,15 +115,23 @@ void read_percentile(const Place& at, std::optional<Quantile>& into) {
 
 void check_timeout(const Place& at, const TimeoutPolicy& timeout) {
   if (timeout.floor && timeout.ceiling && *timeout.floor >= *timeout.ceiling) {
-    at.fault(fmt::format("floor {} must be below ceiling {}", format_duration_exact(*timeout.floor),
-                         format_duration_exact(*timeout.ceiling)));
+    fault_of_key(at, "floor",
+                 fmt::format("{} must be below ceiling {}", format_duration_exact(*timeout.floor),
+                             format_duration_exact(*timeout.ceiling)));
   }
   if (timeout.window && timeout.window_max && *timeout.window > *timeout.window_max) {
-    at.fault(fmt::format("window {} must not be longer than window_max {}",
-                         format_duration_exact(*timeout.window), format_duration_exact(*timeout.window_max)));
+    fault_of_key(
+        at, "window",
+        fmt::format("{} must not be longer than window_max {}", format_duration_exact(*timeout.window),
+                    format_duration_exact(*timeout.window_max)));
   }
   if (timeout.accept_false && (timeout.accept_false->parts() == 0 || timeout.accept_false->value() >= 1)) {
-    at.fault("accept_false must lie between 0 and 1: no timeout cuts off exactly none or all of the calls");
+    const toml::table* table = at.node.as_table();
+    const toml::node* node = table == nullptr ? nullptr : table->get("accept_false");
+    fault_of_key(
+        at, "accept_false",
+        fmt::format("{}must lie between 0 and 1: no timeout cuts off exactly none or all of the calls",
+                    node == nullptr ? "" : fmt::format("= {} ", shown(*node))));
   }
 }
 
@@ -168,7 +176,8 @@ void read_health(const Place& at, HealthPolicy& health) {
     const auto number = key.node.value<double>();
     if (!key.node.is_number() || !number || !(*number > 1 && *number <= 1000))
       return key.fault(
-          fmt::format("= {}: write how many times the fleet's median, above 1, as in 3.0", shown(key.node)));
+          fmt::format("= {}: write how many times the fleet's median, above 1 and at most 1000, as in 3.0",
+                      shown(key.node)));
     into = number;
   };
   const Key keys[] = {
@@ -180,8 +189,9 @@ void read_health(const Place& at, HealthPolicy& health) {
       {"back_after", [&](const Place& key) { read_count(key, kCountMax, health.back_after); }}};
   if (!read_table(at, "a health table", keys)) return;
   if (health.fail_above && health.back_below && *health.back_below >= *health.fail_above) {
-    at.fault(fmt::format("back_below {} must be below fail_above {}: between the two nothing changes",
-                         *health.back_below, *health.fail_above));
+    fault_of_key(at, "back_below",
+                 fmt::format("{} must be below fail_above {}: between the two nothing changes",
+                             *health.back_below, *health.fail_above));
   }
 }
 
