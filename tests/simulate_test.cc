@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -195,7 +196,7 @@ TEST(SimulateCommand, ARunThatDoesNotFitIntoMemoryIsAnErrorAndNoCrash) {
   for (const std::string flags : {"", "--seeds 1..2 --threads 2 "}) {
     const house::Outcome run =
         house::run_command("ulimit -v 400000; " + house::quoted(OVERDUE_BINARY) + " simulate " + flags +
-                           "--set client.callers.rate=100000000/s " + house::quoted(path) + " 2>&1");
+                           "--set client.callers.rate=5000000/s " + house::quoted(path) + " 2>&1");
     EXPECT_EQ(run.status, 2) << run.output;
     EXPECT_THAT(run.output, HasSubstr("does not fit into memory")) << flags;
   }
@@ -306,6 +307,48 @@ TEST(SimulateCommand, TheTraceIsALineAnEventAndTheSameEveryTime) {
   const std::string trace = text_of_file(folder.path("one"));
   EXPECT_THAT(trace, HasSubstr("\n"));
   EXPECT_EQ(trace, text_of_file(folder.path("two")));
+}
+
+TEST(SimulateCommand, ANameOfSeveralLinesDoesNotSplitALineOfTheTrace) {
+  const ScratchFolder folder;
+  std::string text(kCoin);
+  text.replace(text.find("client.callers"), 14, "client.\"x\\ny\\u001b[31m\"");
+  const std::string trace = folder.path("run.trace");
+  ASSERT_EQ(run_overdue("simulate " + folder.file("coin.toml", text) + " --trace " + trace).status, 0);
+  std::istringstream lines(text_of_file(trace));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    ASSERT_TRUE(!line.empty() && line.front() >= '0' && line.front() <= '9') << line;
+    ASSERT_EQ(line.find('\x1b'), std::string::npos) << line;
+  }
+  EXPECT_GT(count, 0);
+}
+
+TEST(SimulateCommand, ATipSaysItsOwnFaults) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("coin.toml", kCoin);
+  for (const std::string range : {"service.orders.wrkers=1..4", "'\"service\".orders.workers=0..4'",
+                                  "dependency.orders.timeout.request=0ms..1s"}) {
+    const auto run = run_overdue("simulate " + path + " --tip " + range);
+    EXPECT_EQ(run.status, 2) << range;
+    EXPECT_THAT(run.err, AllOf(HasSubstr("--tip: "), Not(HasSubstr("--set")))) << range;
+  }
+  EXPECT_THAT(
+      run_overdue("simulate " + path + " --set service.orders.wrkers=1 --tip service.orders.workers=1..4")
+          .err,
+      HasSubstr("--set: service.orders.wrkers"));
+}
+
+TEST(SimulateCommand, AFileThatIsNotThereIsToldWithTheLineThatNamesIt) {
+  const ScratchFolder folder;
+  std::string text(kCoin);
+  text.replace(text.find("rate = \"50/s\""), 13, "recorded = \"no.csv\"");
+  EXPECT_THAT(run_overdue("simulate " + folder.file("a.toml", text)).err,
+              AllOf(HasSubstr("a.toml:7: recorded = \"no.csv\": "), HasSubstr("no.csv: ")));
+  text = kCoin;
+  text.replace(text.find("time = \"5ms\""), 12, "time = { measured = \"no.json\" }");
+  EXPECT_THAT(run_overdue("simulate " + folder.file("b.toml", text)).err,
+              HasSubstr("b.toml:15: measured = \"no.json\": "));
 }
 
 TEST(SimulateCommand, ARunCutShortIsNotJudged) {

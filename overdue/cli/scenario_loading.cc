@@ -7,9 +7,11 @@
 #include <variant>
 
 #include "overdue/cli/files.h"
+#include "overdue/latency/duration_draw.h"
 #include "overdue/latency/survival_curve.h"
 #include "overdue/recorded/read.h"
 #include "overdue/simulated/scenario_file.h"
+#include "overdue/simulated/table_reader.h"
 #include "overdue/simulated/toml_tree.h"
 
 namespace overdue {
@@ -35,7 +37,9 @@ Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::strin
   }
   if (points.empty())
     return fail(ErrorCode::invalid_argument, fmt::format("{}: has no quantiles of all calls", path));
-  const auto at = [](double ms) { return Duration(static_cast<std::int64_t>(ms * 1e6)); };
+  const auto at = [](double ms) {
+    return Duration(static_cast<std::int64_t>(std::clamp(ms * 1e6, 0.0, DurationDraw::kLongestNs)));
+  };
   Buckets buckets;
   double share = 0;
   double low = points.front().second / 2;
@@ -121,7 +125,7 @@ class Filler {
       if (buckets)
         empirical->buckets = *std::move(buckets);
       else
-        note(buckets.error());
+        note(buckets.error(), empirical->line, "measured", empirical->path);
     } else if (auto* mixture = std::get_if<MixtureTime>(&time.kind)) {
       for (TimeDistribution& part : mixture->parts) visit(part);
     }
@@ -136,7 +140,8 @@ class Filler {
   void fill_arrivals(RecordedArrivals& recorded) {
     const std::string path = beside(scenario_.path, recorded.path);
     const auto bytes = read_small_file(path);
-    if (!bytes) return note(bytes.error());
+    const auto wrong = [&](const Error& error) { note(error, recorded.line, "recorded", recorded.path); };
+    if (!bytes) return wrong(bytes.error());
     std::vector<WallTime> starts;
     const auto read = read_attempts(
         *bytes, path, {},
@@ -146,15 +151,20 @@ class Filler {
               starts.push_back(attempt.start);
           }
         });
-    if (!read) return note(read.error());
+    if (!read) return wrong(read.error());
     if (starts.empty())
-      return note({ErrorCode::invalid_argument, fmt::format("{}: no line says when its call began", path)});
+      return wrong({ErrorCode::invalid_argument, fmt::format("{}: no line says when its call began", path)});
     std::ranges::sort(starts);
     for (const WallTime start : starts) recorded.at.push_back(start - starts.front());
   }
 
-  void note(Error error) {
-    if (!error_) error_ = std::move(error);
+  // Said with the line that names the file.
+  void note(Error error, std::uint32_t line, std::string_view key, const std::string& named) {
+    if (error_) return;
+    error.message =
+        fmt::format("{}: {} = \"{}\": {}", place_of_line(line, scenario_.path, scenario_.base_path), key,
+                    named, error.message);
+    error_ = std::move(error);
   }
 
   Scenario& scenario_;

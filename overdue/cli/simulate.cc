@@ -24,9 +24,11 @@
 #include "overdue/policy/lint.h"
 #include "overdue/policy/policy.h"
 #include "overdue/report/simulation_report.h"
+#include "overdue/report/text_table.h"
 #include "overdue/simulated/expectation.h"
 #include "overdue/simulated/run.h"
 #include "overdue/simulated/scenario_lint.h"
+#include "overdue/simulated/table_reader.h"
 
 namespace overdue {
 namespace {
@@ -188,7 +190,7 @@ Result<void> print(const std::string& text) {
 void warn_of_scenario(const Scenario& scenario) {
   for (const ScenarioWarning& warning : lint_scenario(scenario)) {
     const std::string where =
-        warning.line == 0 ? scenario.path : fmt::format("{}:{}", scenario.path, warning.line);
+        warning.line == 0 ? scenario.path : place_of_line(warning.line, scenario.path, scenario.base_path);
     print_error(fmt::format("{}: warning: {}", where, warning.text));
   }
 }
@@ -208,7 +210,7 @@ Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
   if (flags.trace) {
     trace.open(*flags.trace, std::ios::binary | std::ios::trunc);
     if (!trace) return fail(ErrorCode::unreadable_input, fmt::format("{}: cannot be written", *flags.trace));
-    options.trace = [&trace](std::string_view line) { trace << line << '\n'; };
+    options.trace = [&trace](std::string_view line) { trace << printable(line) << '\n'; };
   }
   RunProgress progress;
   options.stop = &progress.stop;
@@ -217,6 +219,7 @@ Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
     const RunWatch watch(progress, "");
     report.run = run(*scenario, options);
   }
+  if (report.run.too_many) return std::unexpected(too_many_error(request.paths[0]));
   if (flags.trace && !trace.flush())
     return fail(ErrorCode::unreadable_input,
                 fmt::format("{}: could not be written to its end", *flags.trace));
@@ -273,6 +276,7 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
     const std::string where = fmt::format(" ({} of {})", reports.size() + 1, request.paths.size());
     const RunWatch watch(progress, scenario->name + (request.folder ? where : ""));
     SeedsReport report = run_seeds(*scenario, *seeds, request.threads, progress);
+    if (report.too_many) return std::unexpected(too_many_error(path));
     if (!report.failed_seeds.empty())
       report.reproduce = command_for_seed(choice, report.failed_seeds.front());
     incomplete = incomplete || report.runs < seeds->last - seeds->first + 1;

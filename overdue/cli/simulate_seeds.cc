@@ -1,11 +1,14 @@
 #include "overdue/cli/simulate_seeds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <new>
 #include <thread>
 #include <vector>
 
+#include "overdue/base/quantity.h"
 #include "overdue/cli/seed_tally.h"
 #include "overdue/simulated/expectation.h"
 #include "overdue/simulated/run.h"
@@ -32,7 +35,9 @@ class SeedRunner {
     work();
     for (std::thread& helper : helpers) helper.join();
     if (out_of_memory_) throw std::bad_alloc();
-    return all_.report();
+    SeedsReport report = all_.report();
+    report.too_many = too_many_;
+    return report;
   }
 
  private:
@@ -56,7 +61,8 @@ class SeedRunner {
       options.seed = seeds_.first + index;
       options.stop = &progress_.stop;
       const RunResult result = run(scenario_, options);
-      if (result.interrupted) return;
+      if (result.too_many) too_many_ = progress_.stop = true;
+      if (result.interrupted || result.too_many) return;
       const std::vector<ExpectationResult> judged = judge(scenario_, result);
       if (!std::ranges::all_of(judged, &ExpectationResult::held)) ++progress_.failed;
       ++progress_.done;
@@ -70,11 +76,22 @@ class SeedRunner {
   RunProgress& progress_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> out_of_memory_{false};
+  std::atomic<bool> too_many_{false};
   std::mutex merging_;
   SeedTally all_;
 };
 
 }  // namespace
+
+Error too_many_error(const std::string& path) {
+  return {
+      ErrorCode::invalid_argument,
+      fmt::format(
+          "{}: the run came to more than {} calls or attempts under way at once, which is the most it can "
+          "hold (work that goes on after its caller has left counts): write a lower rate, a shorter "
+          "duration or service time, or workers with a queue that has a max",
+          path, format_count(kInUseMax))};
+}
 
 SeedsReport run_seeds(const Scenario& scenario, SeedRange seeds, unsigned threads, RunProgress& progress) {
   SeedsReport report = SeedRunner(scenario, seeds, progress).run_on(threads);

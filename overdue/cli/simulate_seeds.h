@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "overdue/base/result.h"
 #include "overdue/cli/run_watch.h"
 #include "overdue/report/simulation_report.h"
 #include "overdue/simulated/scenario.h"
@@ -16,7 +18,11 @@ struct SeedRange {
 
 // Runs the scenario on every seed of the range, on `threads` threads, and says on how many every expectation
 // held. The answer does not depend on the threads. Once progress.stop is set, only what was finished counts.
+// SeedsReport::too_many says that one came to too many calls at once: too_many_error() tells it.
 // Throws std::bad_alloc where a run did not fit into memory.
 SeedsReport run_seeds(const Scenario& scenario, SeedRange seeds, unsigned threads, RunProgress& progress);
+
+// Of a scenario whose run was RunResult::too_many.
+Error too_many_error(const std::string& path);
 
 }  // namespace overdue

@@ -50,13 +50,13 @@ std::string text_of(double number, const Amount& like) {
   return fmt::format("{:.4g}{}", number, like.suffix);
 }
 
-// A fault of the value that was tried was said of --set, which nobody wrote.
-Error said_of_tip(Error error, const std::string& key) {
-  const std::string said = "--set: " + key;
-  for (std::size_t at = error.message.find(said); at != std::string::npos;
-       at = error.message.find(said, at)) {
+// A fault of the value that was tried was said of --set, whatever key it shows at.
+Error said_of_tip(Error error) {
+  constexpr std::string_view kSaid = "--set: ";
+  for (std::size_t at = error.message.find(kSaid); at != std::string::npos;
+       at = error.message.find(kSaid, at)) {
     if (at == 0 || error.message[at - 1] == '\n') error.message.replace(at, 5, "--tip");
-    at += 5;
+    at += kSaid.size();
   }
   return error;
 }
@@ -70,7 +70,7 @@ struct Range {
 Result<Range> parse_range(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::size_t dots = equals == std::string::npos ? equals : text.find("..", equals);
-  if (equals == std::string::npos || dots == std::string::npos) {
+  if (equals == std::string::npos || equals == 0 || dots == std::string::npos) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("--tip {}: write table.key=LOW..HIGH, as in fault.slowness.for=500ms..1s", text));
   }
@@ -110,11 +110,18 @@ Result<TipReport> find_tip(const ScenarioChoice& choice, const std::string& rang
     ScenarioChoice tried = choice;
     tried.sets.push_back(range->key + "=" + value);
     const auto scenario = load_scenario(tried);
-    if (!scenario) return std::unexpected(said_of_tip(scenario.error(), range->key));
+    if (!scenario) {
+      // What somebody did write with --set has its own faults.
+      if (!choice.sets.empty()) {
+        if (const auto without = load_scenario(choice); !without) return std::unexpected(without.error());
+      }
+      return std::unexpected(said_of_tip(scenario.error()));
+    }
     if (scenario->expectations.empty())
       return fail(ErrorCode::invalid_argument,
                   fmt::format("{}: has no [[expect]], so nothing can tip", choice.path));
     const SeedsReport ran = run_seeds(*scenario, seeds, threads, progress);
+    if (ran.too_many) return std::unexpected(too_many_error(choice.path));
     TipTrial trial = {value, ran.held, ran.runs};
     if (trial.runs > 0) report.trials.push_back(trial);
     return trial;

@@ -131,7 +131,7 @@ Json services_json(const RunResult& run) {
                     {"stopped", service.stopped},
                     {"failed", service.failed},
                     {"stored_replies", service.stored_replies},
-                    {"utilisation", service.utilisation},
+                    {"utilisation", or_null(service.utilisation)},
                     {"wasted_work", service.wasted_work},
                     {"wait_probability", service.wait_probability},
                     {"wait_mean_ms", milliseconds(service.wait_mean)},
@@ -153,7 +153,7 @@ Json replicas_json(const RunResult& run) {
                     {"traffic_share", replica.traffic_share},
                     {"attempts", replica.attempts},
                     {"rejected", replica.rejected},
-                    {"utilisation", replica.utilisation},
+                    {"utilisation", or_null(replica.utilisation)},
                     {"queue_max", replica.queue_max},
                     {"ejected_at_s", seconds(replica.ejected_at)}});
   }

@@ -21,6 +21,11 @@ std::string time_or(const std::optional<Duration>& value, std::string_view other
   return value ? format_duration(*value) : std::string(otherwise);
 }
 
+// Where any number may be at work there is no share that is.
+std::string busy_or_none(const std::optional<double>& utilisation) {
+  return utilisation ? format_rate(*utilisation) : "none";
+}
+
 std::string capped(const std::string& name) {
   constexpr std::size_t kNameMax = 24;
   return name.size() > kNameMax ? name.substr(0, kNameMax - 2) + ".." : name;
@@ -247,7 +252,7 @@ class SimulationWriter {
       table.add({capped(printable(service.name)), format_count(service.arrivals),
                  format_count(service.executions), format_count(service.refused_full),
                  format_count(service.refused_expired), format_count(service.stopped),
-                 format_count(service.failed), format_rate(service.utilisation),
+                 format_count(service.failed), busy_or_none(service.utilisation),
                  format_rate(service.wasted_work), time_or(service.wait_mean, "none"),
                  format_count(service.queue_max)});
     }
@@ -265,7 +270,7 @@ class SimulationWriter {
                  time_or(replica.median, "none"),
                  replica.timeout_rate ? format_rate(*replica.timeout_rate) : "none",
                  format_rate(replica.traffic_share), format_count(replica.rejected),
-                 format_rate(replica.utilisation), format_count(replica.queue_max),
+                 busy_or_none(replica.utilisation), format_count(replica.queue_max),
                  replica.ejected_at ? fmt::format("at {}", format_duration(*replica.ejected_at)) : "no"});
     }
     text_ += table.text(2);

@@ -54,6 +54,7 @@ std::vector<ExpectationResult> judge(const Scenario& scenario, const RunResult& 
       one.value = field->value;
       one.unit = field->unit;
       one.shown = shown_value(*field);
+      one.held = !field->value && field->missing_is_fine;
       const bool never = !field->value && field->missing_is_never;
       if (field->value || never)
         one.held = compare(field->value.value_or(std::numeric_limits<double>::infinity()), expectation);

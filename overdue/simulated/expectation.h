@@ -10,7 +10,8 @@ namespace overdue {
 
 // Holds the scenario's [[expect]] rows against a run of it, in their order. A value that is missing because
 // it lies beyond every time (a quantile past all answers, a recovery that never came) is greater than
-// anything; one that is missing for another reason meets no expectation.
+// anything; where no fault came there is nothing to recover from, and any expectation of it holds; one that
+// is missing for another reason meets none.
 std::vector<ExpectationResult> judge(const Scenario& scenario, const RunResult& result);
 
 // A result with the scenario's names in it and no numbers: which fields its runs will have.

@@ -191,6 +191,16 @@ TEST(Expectations, AValueThatIsNotThereMeetsNoExpectation) {
   EXPECT_TRUE(holds(expecting("replicas.d.probe_ok", Relation::equal, 1), result));
 }
 
+TEST(Expectations, WhereNoFaultCameThereIsNothingToRecoverFrom) {
+  RunResult calm = answered_by_second({10, 10, 10, 10, 10, 10});
+  calm.faults_end.reset();
+  EXPECT_TRUE(holds(expecting("recovery_s", Relation::at_most, 1), calm));
+  EXPECT_FALSE(value_of(fields_of(calm), "recovery_s"));
+  RunResult never = answered_by_second({10, 10, 0, 0, 0, 0});
+  never.fault_came = true;
+  EXPECT_FALSE(holds(expecting("recovery_s", Relation::at_most, 1), never));
+}
+
 TEST(Expectations, AWindowLooksAtItsSecondsAlone) {
   Expectation expectation = expecting("timeline.goodput_share", Relation::at_least, 0.95);
   EXPECT_FALSE(holds(expectation, hand_made(0)));

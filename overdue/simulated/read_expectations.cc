@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "overdue/base/quantity.h"
 #include "overdue/simulated/expectation.h"
@@ -51,7 +52,7 @@ std::optional<double> value_in(FieldUnit unit, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 // ">= 95%", "1.9..2.1". False where it is neither.
@@ -103,7 +104,7 @@ class ExpectationReader {
     Expectation expectation{.line = row.line};
     reader.require("field", "field = \"load.goodput\"");
     reader.require("is", "is = \">= 95%\", or \"1.9..2.1\"");
-    reader.text("name");  // So that --set can name the row.
+    check_row_name(reader);
     const auto name = reader.text("field");
     const auto is = reader.text("is");
     expectation.why = reader.text("why").value_or("");
@@ -143,6 +144,15 @@ class ExpectationReader {
     return fmt::format("= \"{}\" is none of a run's; they begin with {}", name, fmt::join(groups, ", "));
   }
 
+  // By it --set finds the row.
+  void check_row_name(TableReader& reader) {
+    const auto name = reader.text("name");
+    if (!name) return;
+    if (std::ranges::find(row_names_, *name) != row_names_.end())
+      reader.fault("name", fmt::format("= \"{}\" is another row's too: --set could mean either", *name));
+    row_names_.push_back(*name);
+  }
+
   void check_window(TableReader& reader, const Expectation& expectation, const std::string& name) {
     if (!expectation.from_s && !expectation.to_s) return;
     const std::string_view key = expectation.from_s ? "from" : "to";
@@ -161,6 +171,7 @@ class ExpectationReader {
   ScenarioFaults& faults_;
   std::vector<ResultField> fields_;
   std::vector<std::string> names_;
+  std::vector<std::string> row_names_;
 };
 
 }  // namespace

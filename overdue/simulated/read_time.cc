@@ -59,7 +59,7 @@ class TimeReader {
       if (const auto mean = reader.duration(form)) return TimeDistribution{ExponentialTime{*mean}};
     } else if (form == "measured") {
       if (const auto path = reader.text(form))
-        return TimeDistribution{EmpiricalTime{.path = *path, .buckets = {}}};
+        return TimeDistribution{EmpiricalTime{.path = *path, .buckets = {}, .line = reader.any(form)->line}};
     } else if (form == "uniform") {
       return read_uniform(reader);
     } else if (form == "lognormal") {

@@ -32,6 +32,10 @@ class FieldList {
     add(name, FieldUnit::seconds, value);
     fields_.back().missing_is_never = missing_is_never;
   }
+  void recovery(const RunResult& result) {
+    seconds("recovery_s", recovery_seconds(result), result.fault_came);
+    fields_.back().missing_is_fine = !result.fault_came;
+  }
   void flag(std::string_view name, std::optional<bool> value) {
     add(name, FieldUnit::flag, value ? std::optional(*value ? 1.0 : 0.0) : std::nullopt);
   }
@@ -40,7 +44,7 @@ class FieldList {
 
  private:
   void add(std::string_view name, FieldUnit unit, std::optional<double> value) {
-    fields_.push_back({prefix_ + std::string(name), unit, value, false});
+    fields_.push_back({.name = prefix_ + std::string(name), .unit = unit, .value = value});
   }
 
   std::string prefix_;
@@ -239,7 +243,7 @@ std::optional<double> recovery_seconds(const RunResult& result) {
 std::vector<ResultField> fields_of(const RunResult& result) {
   FieldList list("");
   list.count("events", result.events);
-  list.seconds("recovery_s", recovery_seconds(result), true);
+  list.recovery(result);
   add_calls(list, "", result.calls);
   add_ledger(list, "", result.ledger);
   if (result.writes) {
@@ -300,7 +304,8 @@ std::vector<ResultField> timeline_fields(const RunResult& result, std::optional<
 }
 
 std::string shown_value(const ResultField& field) {
-  if (!field.value) return field.missing_is_never ? "never" : "none";
+  if (!field.value)
+    return field.missing_is_fine ? "no fault came" : field.missing_is_never ? "never" : "none";
   const double value = *field.value;
   switch (field.unit) {
     case FieldUnit::count:

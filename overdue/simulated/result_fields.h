@@ -18,6 +18,8 @@ struct ResultField {
   std::optional<double> value;
   // Without a value it is longer than any time: a quantile past all answers, a recovery that never came.
   bool missing_is_never = false;
+  // Without a value there was nothing to judge: a recovery where no fault came.
+  bool missing_is_fine = false;
 };
 
 // All of them but the timeline's; "writes." and "checker." only where there are writes. A result with the
@@ -34,11 +36,11 @@ std::vector<ResultField> timeline_fields(const RunResult& result, std::optional<
 inline constexpr double kRecoveredShare = 0.95;
 inline constexpr std::size_t kRecoverySeconds = 5;
 
-// Seconds from the end of the last fault to the first second from which on all is recovered. None: there was
-// no fault that ended, or it never recovers.
+// Seconds from the end of the last fault to the first second from which on all is recovered. None: no fault
+// came, or one does not end, or it never recovers.
 std::optional<double> recovery_seconds(const RunResult& result);
 
-// For people: "99.2 %", "12 ms", "1,204", "yes"; "never" or "none" where there is no value.
+// For people: "99.2 %", "12 ms", "1,204", "yes"; "never", "no fault came" or "none" where there is no value.
 std::string shown_value(const ResultField& field);
 
 }  // namespace overdue

@@ -92,7 +92,7 @@ struct ServiceResult {
   std::uint64_t stopped = 0;          // Found its cancellation and stopped.
   std::uint64_t failed = 0;           // Ended in an explicit error.
   std::uint64_t stored_replies = 0;   // Repeats of a remembered key.
-  double utilisation = 0;             // Busy worker time over worker time; 0 with unbounded workers.
+  std::optional<double> utilisation;  // Busy worker time over worker time. None with unbounded workers.
   // Worker time spent on requests whose attempt had ended for its caller by the time the work did, over all
   // worker time spent.
   double wasted_work = 0;
@@ -115,7 +115,7 @@ struct ReplicaResult {
   double traffic_share = 0;            // Of the attempts to its service.
   std::uint64_t attempts = 0;
   std::uint64_t rejected = 0;
-  double utilisation = 0;
+  std::optional<double> utilisation;
   std::uint32_t queue_max = 0;
   std::optional<Duration> ejected_at;  // The first time.
 };
@@ -134,6 +134,9 @@ struct TimelineRow {
   std::uint64_t queue = 0;  // Longest it was, the queues of all replicas together.
 };
 
+// So many calls, or attempts, may be under way at once, those whose server is still at work included.
+inline constexpr std::uint32_t kInUseMax = 15'000'000;
+
 struct RunResult {
   std::string scenario;
   std::uint64_t seed = 0;
@@ -141,6 +144,7 @@ struct RunResult {
   std::uint64_t events = 0;
   Duration ended_at{};
   bool interrupted = false;
+  bool too_many = false;  // Came to more than kInUseMax and was ended: no result.
   CallCounts calls;
   LedgerCounts ledger;
   std::optional<WriteCounts> writes;  // None: no client has a journal.
@@ -156,6 +160,7 @@ struct RunResult {
   std::vector<ServiceResult> services;
   std::vector<ReplicaResult> replicas;
   std::vector<TimelineRow> timeline;   // A row a second from 0, without gaps, up to the last with anything.
+  bool fault_came = false;             // Some fault began; one that is drawn may not.
   std::optional<Duration> faults_end;  // When the last fault was over; none: there was none, or it never is.
 };
 

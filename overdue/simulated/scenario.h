@@ -40,8 +40,9 @@ struct Expectation {
 
 struct Scenario {
   std::string path;
-  std::string name;   // By default the file's name without folder and ".toml".
-  std::string about;  // What it shows.
+  std::string base_path;  // Of the scenario it is based on; empty: of none. Lines there have kLineOfBase.
+  std::string name;       // By default the file's name without folder and ".toml".
+  std::string about;      // What it shows.
   std::optional<std::uint64_t> seed;
   // No call of a client begins at or after it.
   Duration duration{};

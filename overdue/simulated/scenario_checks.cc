@@ -91,10 +91,29 @@ void fill_networks(Scenario& scenario, ScenarioFaults& faults) {
   }
 }
 
+// A world keeps a bit a link with each call, and counts calls of a piece of work in bytes.
+constexpr std::size_t kLinksMax = 64;
+constexpr std::size_t kCallsMax = 250;
+
+void check_counts(const Scenario& scenario, ScenarioFaults& faults) {
+  if (scenario.links.size() > kLinksMax)
+    faults.add_of_whole("dependency",
+                        fmt::format("has {} that are called or have a [link], and {} are the most",
+                                    scenario.links.size(), kLinksMax));
+  for (const Service& service : scenario.services) {
+    const bool long_group = std::ranges::any_of(
+        service.calls, [](const std::vector<std::string>& group) { return group.size() > kCallsMax; });
+    if (long_group || service.calls.size() > kCallsMax)
+      faults.add_of_whole(fmt::format("service.{}.calls", service.name),
+                          fmt::format("has more than {} in a row, or called together", kCallsMax));
+  }
+}
+
 }  // namespace
 
 void check_scenario(Scenario& scenario, ScenarioFaults& faults) {
   fill_networks(scenario, faults);
+  check_counts(scenario, faults);
   for (Client& client : scenario.clients) {
     const auto link = std::ranges::find(scenario.links, client.calls, &Link::name);
     if (client.ledger_at.empty() && link != scenario.links.end()) client.ledger_at = link->service;

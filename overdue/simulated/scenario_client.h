@@ -36,6 +36,7 @@ struct ClosedArrivals {
 struct RecordedArrivals {
   std::string path;
   std::vector<Duration> at;  // Ascending.
+  std::uint32_t line = 0;    // Where the file is named, for messages.
 };
 
 struct Client {

@@ -11,21 +11,13 @@
 
 #include "overdue/base/quantity.h"
 #include "overdue/simulated/scenario_read.h"
+#include "overdue/simulated/scenario_set.h"
 #include "overdue/simulated/toml_tree.h"
 
 namespace overdue {
 namespace {
 
 constexpr Duration kDurationMax = std::chrono::hours(24 * 365);
-constexpr std::string_view kSections[] = {"client", "link", "network", "service", "fault"};
-
-std::vector<std::string> keys_of(const TomlValue* table) {
-  std::vector<std::string> keys;
-  if (table != nullptr) {
-    for (const auto& [key, value] : table->entries) keys.push_back(key);
-  }
-  return keys;
-}
 
 // The names of those tables that have a table of that key.
 std::vector<std::string> keys_with(const TomlValue* tables, std::string_view inner) {
@@ -77,12 +69,15 @@ class ScenarioParser {
     own_ = root_;
     if (const auto based = take_base(); !based) return std::unexpected(based.error());
     if (auto policy = read_policies(); !policy) return std::unexpected(policy.error());
-    for (const auto& [key, value] : source_.sets) apply_set(key, value);
+    for (const auto& [key, value] : source_.sets) {
+      apply_set(root_, key, value, faults_);
+      policy_changed_ = policy_changed_ || key.starts_with("dependency");
+    }
     if (policy_changed_) read_changed_policy();
     read_tables();
     check_scenario(scenario_, faults_);
     if (rows_ != nullptr) read_expectations(*rows_, scenario_, faults_);
-    if (faults_.any()) return fail(ErrorCode::invalid_argument, faults_.text());
+    if (faults_.any()) return std::unexpected(all_faults());
     return std::move(scenario_);
   }
 
@@ -94,39 +89,46 @@ class ScenarioParser {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       std::string_view one = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
-      std::uint32_t line = 0;
-      if (one.starts_with(source_.path + ":")) {
-        const std::string_view tail = one.substr(source_.path.size() + 1);
-        const auto read = std::from_chars(tail.data(), tail.data() + tail.size(), line);
-        if (read.ec == std::errc() &&
-            tail.substr(static_cast<std::size_t>(read.ptr - tail.data())).starts_with(": ")) {
-          faults_.add(line, "", tail.substr(static_cast<std::size_t>(read.ptr - tail.data()) + 2));
-          continue;
-        }
-      }
+      if (add_with_line(one, source_.path, 0)) continue;
+      if (!scenario_.base_path.empty() && add_with_line(one, scenario_.base_path, kLineOfBase)) continue;
       faults_.add_text(std::string(one));
     }
+  }
+
+  // A message "PATH:LINE: ..." of that path; false where it is none.
+  bool add_with_line(std::string_view message, const std::string& path, std::uint32_t mark) {
+    if (!message.starts_with(path + ":")) return false;
+    message.remove_prefix(path.size() + 1);
+    std::uint32_t line = 0;
+    const auto read = std::from_chars(message.data(), message.data() + message.size(), line);
+    message.remove_prefix(static_cast<std::size_t>(read.ptr - message.data()));
+    if (read.ec != std::errc() || !message.starts_with(": ")) return false;
+    faults_.add(line | mark, "", message.substr(2));
+    return true;
   }
 
   // A variant says what differs from another scenario: its tables are laid over that one's, key by key;
   // lists, expectations among them, replace.
   Result<void> take_base() {
     const TomlValue* named = root_.find("based_on");
-    if (named == nullptr || named->kind != TomlValue::Kind::text) return {};
+    if (named == nullptr) return {};
+    if (!names_a_file("based_on", *named)) return std::unexpected(all_faults());
     const std::string path = beside(source_.path, named->text);
-    const auto text = source_.read_file(path);
+    const auto text = named_file("based_on", *named);
     if (!text) return std::unexpected(text.error());
     auto base = parse_toml(*text, path);
     if (!base) return std::unexpected(base.error());
     if (base->find("based_on") != nullptr) {
       faults_.add(named->line, "based_on", fmt::format("= \"{}\": is itself based on another", named->text));
-      return {};
+      return std::unexpected(all_faults());  // Of what is left out there nothing else can be said.
     }
+    scenario_.base_path = path;
+    faults_.set_base_path(path);
     if (const auto policy = parse_policy(dependency_lines(*text, *base), path); !policy) {
       add_policy_faults(policy.error().message);
       policy_is_faulty_ = true;
     }
-    move_to_line(*base, named->line);  // What is wrong with it is wrong because it is named here.
+    mark_lines_of_base(*base);
     policy_changed_ = base->find("dependency") != nullptr;
     TomlValue own = std::move(root_);
     root_ = *std::move(base);
@@ -135,10 +137,27 @@ class ScenarioParser {
     return {};
   }
 
-  static void move_to_line(TomlValue& value, std::uint32_t line) {
-    value.line = line;
-    for (auto& [key, entry] : value.entries) move_to_line(entry, line);
-    for (TomlValue& item : value.items) move_to_line(item, line);
+  // It is a text; else that is a fault.
+  bool names_a_file(std::string_view key, const TomlValue& named) {
+    if (named.kind == TomlValue::Kind::text && !named.text.empty()) return true;
+    faults_.add(named.line, key, fmt::format("= {}: write a file's name in quotes", shown(named)));
+    return false;
+  }
+
+  Error all_faults() const { return {ErrorCode::invalid_argument, faults_.text()}; }
+
+  // The text of a file that the scenario names.
+  Result<std::string> named_file(std::string_view key, const TomlValue& named) const {
+    auto text = source_.read_file(beside(source_.path, named.text));
+    if (text) return text;
+    return fail(text.error().code, fmt::format("{}: {} = \"{}\": {}", faults_.place(named.line), key,
+                                               named.text, text.error().message));
+  }
+
+  static void mark_lines_of_base(TomlValue& value) {
+    value.line |= kLineOfBase;
+    for (auto& [key, entry] : value.entries) mark_lines_of_base(entry);
+    for (TomlValue& item : value.items) mark_lines_of_base(item);
   }
 
   static void lay_over(const TomlValue& from, TomlValue& onto) {
@@ -166,25 +185,29 @@ class ScenarioParser {
       policy_is_faulty_ = true;
     }
     const TomlValue* named = root_.find("policy");
-    if (named != nullptr && named->kind == TomlValue::Kind::text) {
+    if (named != nullptr) {
+      // Without the dependencies that it would bring the rest cannot be judged.
+      if (!names_a_file("policy", *named)) return std::unexpected(all_faults());
       if (own_.find("dependency") != nullptr)
         faults_.add(named->line, "policy",
                     "and [dependency...] tables do not go together: write one of them");
-      if (const auto read = take_policy_file(beside(source_.path, named->text)); !read) return read;
+      const auto text = named_file("policy", *named);
+      if (!text) return std::unexpected(text.error());
+      if (const auto read = take_policy(*text, beside(source_.path, named->text)); !read) return read;
     }
-    if (source_.policy_path) return take_policy_file(*source_.policy_path);
-    return {};
+    if (!source_.policy_path) return {};
+    const auto text = source_.read_file(*source_.policy_path);
+    if (!text) return fail(text.error().code, fmt::format("--policy {}", text.error().message));
+    return take_policy(*text, *source_.policy_path);
   }
 
   // The dependencies of the file replace those of the same names.
-  Result<void> take_policy_file(const std::string& path) {
-    const auto text = source_.read_file(path);
-    if (!text) return std::unexpected(text.error());
-    if (const auto policy = parse_policy(*text, path); !policy) {
+  Result<void> take_policy(const std::string& text, const std::string& path) {
+    if (const auto policy = parse_policy(text, path); !policy) {
       add_policy_faults(policy.error().message);
       policy_is_faulty_ = true;
     }
-    const auto tree = parse_toml(*text, path);
+    const auto tree = parse_toml(text, path);
     if (!tree) return std::unexpected(tree.error());
     // One that has faults still says which dependencies there are.
     const TomlValue* theirs = tree->find("dependency");
@@ -210,75 +233,6 @@ class ScenarioParser {
     }
     policy_changed_ = true;
     return {};
-  }
-
-  void apply_set(const std::string& key, const std::string& value) {
-    const std::vector<std::string> path = split_path(key);
-    if (path.empty()) {
-      faults_.add(0, key, "is no path of names and dots, as in service.orders.workers");
-      return;
-    }
-    const bool in_section =
-        std::ranges::find(kSections, path[0]) != std::end(kSections) || path[0] == "dependency";
-    if (in_section && !check_set_table(key, path)) return;
-    if (path[0] == "dependency") policy_changed_ = true;
-    TomlValue* at = &root_;
-    for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-      at = step_into(*at, key, path, i);
-      if (at == nullptr) return;
-    }
-    TomlValue parsed = parse_set_value(value);
-    if (at->kind == TomlValue::Kind::array) {
-      if (TomlValue* item = item_of(*at, key, path.back())) *item = std::move(parsed);
-    } else if (TomlValue* stands = at->find(path.back())) {
-      *stands = std::move(parsed);
-    } else {
-      at->entries.emplace_back(path.back(), std::move(parsed));
-    }
-  }
-
-  // A table that is not there is a slip of the pen, not a new service.
-  bool check_set_table(const std::string& key, const std::vector<std::string>& path) {
-    const std::vector<std::string> names = keys_of(root_.find(path[0]));
-    if (path.size() < 3) {
-      faults_.add(0, key, fmt::format("names no key: write {}.NAME.KEY", path[0]));
-      return false;
-    }
-    if (std::ranges::find(names, path[1]) != names.end()) return true;
-    const std::string nearest = nearest_name(path[1], names);
-    faults_.add(0, key,
-                fmt::format("is of no table [{}.{}]; {}", path[0], path[1],
-                            nearest.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
-                                            : fmt::format("did you mean {}.{}?", path[0], nearest)));
-    return false;
-  }
-
-  TomlValue* step_into(TomlValue& at, const std::string& key, const std::vector<std::string>& path,
-                       std::size_t i) {
-    if (at.kind == TomlValue::Kind::array) return item_of(at, key, path[i]);
-    if (at.kind != TomlValue::Kind::table) {
-      // A plain value gives way to the table that is meant: "constant" to a distribution's parts.
-      at = TomlValue{};
-    }
-    if (TomlValue* next = at.find(path[i])) return next;
-    return &at.entries.emplace_back(path[i], TomlValue{}).value;
-  }
-
-  // An item by its `name`, or by its number from 1.
-  TomlValue* item_of(TomlValue& array, const std::string& key, const std::string& word) {
-    for (TomlValue& item : array.items) {
-      const TomlValue* name = item.find("name");
-      if (name != nullptr && name->text == word) return &item;
-    }
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error == std::errc() && end == word.data() + word.size() && number >= 1 &&
-        number <= array.items.size())
-      return &array.items[number - 1];
-    faults_.add(0, key,
-                fmt::format("has no item \"{}\": write a number from 1 to {}, or an item's name", word,
-                            array.items.size()));
-    return nullptr;
   }
 
   // Both the file's policy and that of --policy are fine by themselves, so what is wrong now came from --set.
@@ -338,6 +292,15 @@ class ScenarioParser {
     }
   }
 
+  // Of a run. None where it is too long, which is told.
+  static std::optional<Duration> read_length(TableReader& top, std::string_view key) {
+    const auto length = top.duration(key);
+    if (!length || *length <= kDurationMax) return length;
+    top.fault(key, fmt::format("= {} is more than a year: write {} or less", shown(*top.any(key)),
+                               format_duration_exact(kDurationMax)));
+    return std::nullopt;
+  }
+
   void read_head(TableReader& top) {
     scenario_.path = source_.path;
     const std::size_t slash = source_.path.rfind('/');
@@ -349,12 +312,11 @@ class ScenarioParser {
     top.text("based_on");
     scenario_.seed = top.whole("seed", 0, std::uint64_t{1} << 53);
     top.require("duration", "duration = \"30s\"");
-    scenario_.duration = top.duration("duration").value_or(std::chrono::seconds(1));
-    scenario_.until = top.duration("until").value_or(scenario_.duration);
+    scenario_.duration = read_length(top, "duration").value_or(std::chrono::seconds(1));
+    scenario_.until = read_length(top, "until").value_or(scenario_.duration);
     if (scenario_.until < scenario_.duration)
       top.fault("until", fmt::format("= {} is before the duration {}", format_duration_exact(scenario_.until),
                                      format_duration_exact(scenario_.duration)));
-    if (scenario_.until > kDurationMax) top.fault("until", "is more than a year");
   }
 
   void read_tables() {
@@ -387,8 +349,9 @@ class ScenarioParser {
       faults_.add_of_whole("client", "is missing: write [client.NAME] with calls and a rate");
     if (scenario_.services.empty())
       faults_.add_of_whole("service", "is missing: write [service.NAME] with a time");
-    add_missing_links(names);
     rows_ = top.array("expect");
+    add_missing_links(names);
+    add_idle_links(names);
     top.done();
   }
 
@@ -412,6 +375,28 @@ class ScenarioParser {
         for (const std::string& dependency : group) need(dependency, "service." + service.name);
       }
     }
+  }
+
+  // A dependency that nobody calls, and of which a fault or an expectation speaks: nothing goes over it, and
+  // that can be expected.
+  void add_idle_links(const ScenarioNames& names) {
+    for (const std::string& dependency : names.dependencies) {
+      if (std::ranges::find(scenario_.links, dependency, &Link::name) != scenario_.links.end()) continue;
+      if (std::ranges::find(names.services, dependency) == names.services.end()) continue;
+      const bool struck =
+          std::ranges::find(scenario_.faults, dependency, &Fault::link) != scenario_.faults.end();
+      if (!struck && !is_expected(fmt::format("links.{}.", dependency))) continue;
+      scenario_.links.push_back({.name = dependency,
+                                 .service = dependency,
+                                 .network = names.networks.empty() ? "" : names.networks.front()});
+    }
+  }
+
+  bool is_expected(std::string_view fields) const {
+    return rows_ != nullptr && std::ranges::any_of(rows_->items, [&](const TomlValue& row) {
+             const TomlValue* field = row.find("field");
+             return field != nullptr && field->text.starts_with(fields);
+           });
   }
 
   const ScenarioSource& source_;

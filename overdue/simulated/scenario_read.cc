@@ -18,6 +18,9 @@ constexpr std::uint64_t kConnectionsMax = 1'000'000;
 constexpr Duration kEveryMin = std::chrono::microseconds(1);  // Of what comes again and again.
 constexpr double kTimesMax = 1e6;
 
+// Of what begins at an offset and lasts so long; both may be as long as a duration can be.
+Duration end_of(Duration at, Duration lasts) { return saturating_add(Instant{} + at, lasts) - Instant{}; }
+
 void read_changes(TableReader& reader, OpenArrivals& open) {
   const TomlValue* list = reader.array("changes");
   if (list == nullptr) return;
@@ -56,7 +59,7 @@ void read_spike(TableReader& reader, OpenArrivals& open) {
     reader.fault("spike", "and changes do not go together: write the spike as two changes");
   if (!at || !lasts || !times) return;
   open.changes.push_back({*at, Duration{}, open.per_second * *times});
-  open.changes.push_back({*at + *lasts, Duration{}, open.per_second});
+  open.changes.push_back({end_of(*at, *lasts), Duration{}, open.per_second});
 }
 
 void read_arrivals(TableReader& reader, Client& client) {
@@ -77,7 +80,7 @@ void read_arrivals(TableReader& reader, Client& client) {
     read_spike(reader, arrivals);
     for (std::size_t i = 1; i < arrivals.changes.size(); ++i) {
       const RateChange& before = arrivals.changes[i - 1];
-      if (arrivals.changes[i].at < before.at + before.over) {
+      if (arrivals.changes[i].at < end_of(before.at, before.over)) {
         reader.fault("changes", "must follow one another: each begins when the one before it is through");
         break;
       }
@@ -90,7 +93,8 @@ void read_arrivals(TableReader& reader, Client& client) {
     if (auto think = reader.time("think")) arrivals.think = *std::move(think);
     client.arrivals = std::move(arrivals);
   } else if (recorded) {
-    client.arrivals = RecordedArrivals{.path = reader.text("recorded").value_or(""), .at = {}};
+    client.arrivals = RecordedArrivals{
+        .path = reader.text("recorded").value_or(""), .at = {}, .line = reader.any("recorded")->line};
   }
   for (const std::string_view key : {"changes", "spike"}) {
     if (!open && reader.has(key)) reader.fault(key, "goes with rate = \"450/s\"");

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "overdue/base/quantity.h"
+#include "overdue/simulated/run_result.h"
 #include "overdue/simulated/scenario_read.h"
 
 namespace overdue {
@@ -111,6 +112,51 @@ void check_sum(const Client& client, double calls, double& sum, double most, std
                   what, most, open ? "a lower rate" : "fewer users, or a longer think"));
 }
 
+// Of the client's calls, about how many are under way at once towards the end, rather too few: without limits
+// on the work as many as begin while one is worked on, else those that wait. Work whose caller has left is
+// still done, unless its server looks for that.
+double held_at_once(const Scenario& scenario, const Client& client, double calls) {
+  const auto link = std::ranges::find(scenario.links, client.calls, &Link::name);
+  if (link == scenario.links.end()) return 0;
+  const auto service = std::ranges::find(scenario.services, link->service, &Service::name);
+  const auto network = std::ranges::find(scenario.networks, link->network, &Network::name);
+  if (service == scenario.services.end() || network == scenario.networks.end()) return 0;
+  if (service->cancel_checks || service->refuses_expired || link->pool) return 0;
+  const double window = nanoseconds(std::min(client.to.value_or(scenario.duration), scenario.duration)) -
+                        nanoseconds(client.from);
+  const double arrive = calls * (1 - network->request.loss.value());
+  const double time = typical_ns(service->service_time);
+  if (!service->workers) return arrive * std::min(1.0, time / window);
+  if (service->queue_max || time <= 0) return 0;
+  return arrive - window / time * *service->workers * static_cast<double>(service->replicas.size());
+}
+
+void check_held(const Scenario& scenario, const Client& client, double calls, double& sum,
+                ScenarioFaults& faults) {
+  if (!std::holds_alternative<OpenArrivals>(client.arrivals)) return;  // Users wait for each other.
+  const bool before = sum > kInUseMax;
+  sum += std::max(held_at_once(scenario, client, calls), 0.0);
+  if (before || !(sum > kInUseMax)) return;
+  faults.add(client.line, fmt::format("client.{}.rate", client.name),
+             fmt::format("has about {:.2g} calls under way at once, which does not fit into memory, {} are "
+                         "the most: write a lower rate, a "
+                         "shorter duration or service time, or workers with a queue that has a max",
+                         sum, format_count(kInUseMax)));
+}
+
+void check_users(const Scenario& scenario, ScenarioFaults& faults) {
+  std::uint64_t users = 0;
+  for (const Client& client : scenario.clients) {
+    const auto* closed = std::get_if<ClosedArrivals>(&client.arrivals);
+    if (closed == nullptr) continue;
+    users += closed->users;
+    if (users <= kInUseMax) continue;
+    return faults.add(client.line, fmt::format("client.{}.users", client.name),
+                      fmt::format("makes {} users in all, and {} are the most", format_count(users),
+                                  format_count(kInUseMax)));
+  }
+}
+
 void check_often(ScenarioFaults& faults, const std::string& key, Duration every, const Scenario& scenario,
                  std::size_t times = 1) {
   const double count = nanoseconds(scenario.until) / nanoseconds(every) * static_cast<double>(times);
@@ -126,9 +172,12 @@ void check_often(ScenarioFaults& faults, const std::string& key, Duration every,
 void check_size(const Scenario& scenario, ScenarioFaults& faults) {
   double all = 0;
   double journalled = 0;
+  double held = 0;
+  check_users(scenario, faults);
   for (const Client& client : scenario.clients) {
     const double calls = calls_of(scenario, client);
     check_sum(client, calls, all, kCallsMax, "calls", faults);
+    if (!(all > kCallsMax)) check_held(scenario, client, calls, held, faults);
     if (client.journal && !(all > kCallsMax))
       check_sum(client, calls, journalled, kWritesMax, "writes with a journal", faults);
   }

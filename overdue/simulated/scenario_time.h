@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -46,6 +47,7 @@ struct EmpiricalTime {
   };
   std::string path;  // Output of `overdue advise --json`, or a log.
   std::vector<Bucket> buckets;
+  std::uint32_t line = 0;  // Where the file is named, for messages.
 };
 
 struct TimeDistribution;

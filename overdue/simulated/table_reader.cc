@@ -10,9 +10,16 @@
 
 namespace overdue {
 
+std::string place_of_line(std::uint32_t line, std::string_view path, std::string_view base_path) {
+  if (line == 0) return "--set";
+  if ((line & kLineOfBase) != 0) return fmt::format("{}:{}", base_path, line & ~kLineOfBase);
+  return fmt::format("{}:{}", path, line);
+}
+
+std::string ScenarioFaults::place(std::uint32_t line) const { return place_of_line(line, path_, base_path_); }
+
 void ScenarioFaults::add(std::uint32_t line, std::string_view key, std::string_view what) {
-  const std::string where = line == 0 ? std::string("--set") : fmt::format("{}:{}", path_, line);
-  faults_.emplace_back(line, fmt::format("{}: {}{}{}", where, key, key.empty() ? "" : " ", what));
+  faults_.emplace_back(line, fmt::format("{}: {}{}{}", place(line), key, key.empty() ? "" : " ", what));
 }
 
 void ScenarioFaults::add_of_whole(std::string_view key, std::string_view what) {
@@ -34,7 +41,7 @@ std::string shown(const TomlValue& value) {
     case TomlValue::Kind::array:
       return "[...]";
     case TomlValue::Kind::table:
-      return "{...}";
+      return value.line == 0 ? inline_text(value) : "{...}";  // Of --set it is one or two values.
     default:
       return value.text;
   }
@@ -154,6 +161,10 @@ std::optional<Probability> TableReader::rate(std::string_view key) {
     fault(key, fmt::format("= {}: a rate is written \"0.1%\" or 0.001", shown(*value)));
     return std::nullopt;
   }
+  if (value->kind == TomlValue::Kind::number && value->number == 1 && !value->is_whole) {
+    fault(key, "= 1.0: for all of them write \"100%\", else a number below 1 such as 0.1");
+    return std::nullopt;
+  }
   const bool tiny =
       value->kind == TomlValue::Kind::number && value->number != 0 && std::abs(value->number) < 1e-3;
   const auto read = parse_rate(tiny ? fmt::format("{:.12f}", value->number) : value->text);
@@ -168,7 +179,8 @@ std::optional<double> TableReader::per_second(std::string_view key) {
   if (value->kind == TomlValue::Kind::text) {
     if (const auto read = parse_per_second(value->text)) return read;
   }
-  fault(key, fmt::format("= {}: write how many in what time, as in \"450/s\" or \"30/m\"", shown(*value)));
+  fault(key, fmt::format("= {}: write how many in what time, as in \"450/s\" or \"30/m\", at most 1e9/s",
+                         shown(*value)));
   return std::nullopt;
 }
 
@@ -188,16 +200,21 @@ std::optional<std::size_t> TableReader::word(std::string_view key, const std::ve
   return std::nullopt;
 }
 
+namespace {
+constexpr double kCountMax = 1e9;  // Of workers and of who waits.
+}  // namespace
+
 void TableReader::whole_or_none(std::string_view key, std::optional<std::uint32_t>& into) {
   const TomlValue* value = ask(key);
   if (value == nullptr) return;
   if (value->kind == TomlValue::Kind::text && value->text == "none") {
     into.reset();
   } else if (value->kind == TomlValue::Kind::number && value->is_whole && value->number >= 1 &&
-             value->number <= 1e9) {
+             value->number <= kCountMax) {
     into = static_cast<std::uint32_t>(value->number);
   } else {
-    fault(key, fmt::format("= {}: write a whole number from 1, or \"none\" for no limit", shown(*value)));
+    fault(key, fmt::format("= {}: write a whole number from 1 to {}, or \"none\" for no limit", shown(*value),
+                           static_cast<std::uint64_t>(kCountMax)));
   }
 }
 

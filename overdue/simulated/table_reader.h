@@ -14,6 +14,10 @@
 
 namespace overdue {
 
+// How a line of a scenario is called in messages: "FILE:LINE", of its base where it stands there, and "--set"
+// for 0.
+std::string place_of_line(std::uint32_t line, std::string_view path, std::string_view base_path);
+
 // Every fault of a file, so that one run shows them all, in the order of their lines.
 class ScenarioFaults {
  public:
@@ -24,6 +28,9 @@ class ScenarioFaults {
   void add_of_whole(std::string_view key, std::string_view what);
   // A line as another reader worded it.
   void add_text(std::string text) { faults_.emplace_back(0, std::move(text)); }
+  // "FILE:LINE", or "--set".
+  std::string place(std::uint32_t line) const;
+  void set_base_path(std::string path) { base_path_ = std::move(path); }
   bool any() const { return !faults_.empty(); }
   std::size_t size() const { return faults_.size(); }
   std::string text() const;
@@ -31,6 +38,7 @@ class ScenarioFaults {
 
  private:
   std::string path_;
+  std::string base_path_;  // Of lines with kLineOfBase.
   std::vector<std::pair<std::uint32_t, std::string>> faults_;
 };
 

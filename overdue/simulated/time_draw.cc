@@ -1,12 +1,22 @@
 #include "overdue/simulated/time_draw.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace overdue {
 namespace {
 
+// As the other kinds' draws are: later than any run all the same, and a few of them with a time of the run
+// stay within what an Instant holds.
+Duration no_longer_than_a_draw(Duration length) {
+  return std::min(length, Duration(static_cast<std::int64_t>(DurationDraw::kLongestNs)));
+}
+
 struct Maker {
-  DurationDraw operator()(const ConstantTime& said) const { return DurationDraw::constant(said.value); }
+  DurationDraw operator()(const ConstantTime& said) const {
+    return DurationDraw::constant(no_longer_than_a_draw(said.value));
+  }
   DurationDraw operator()(const UniformTime& said) const {
     return DurationDraw::uniform(said.low, said.high);
   }
@@ -15,12 +25,13 @@ struct Maker {
     return DurationDraw::lognormal(said.median, said.log_sigma);
   }
   DurationDraw operator()(const ParetoTime& said) const {
-    return DurationDraw::pareto(said.scale, said.shape, said.max);
+    return DurationDraw::pareto(said.scale, said.shape, no_longer_than_a_draw(said.max));
   }
   DurationDraw operator()(const EmpiricalTime& said) const {
     std::vector<DurationDraw::Bucket> buckets;
     for (const EmpiricalTime::Bucket& bucket : said.buckets) {
-      buckets.push_back({bucket.low, bucket.high, bucket.weight});
+      buckets.push_back(
+          {no_longer_than_a_draw(bucket.low), no_longer_than_a_draw(bucket.high), bucket.weight});
     }
     return DurationDraw::measured(buckets);
   }

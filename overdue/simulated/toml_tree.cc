@@ -72,6 +72,8 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+}  // namespace
+
 std::string inline_text(const TomlValue& value) {
   std::string out;
   switch (value.kind) {
@@ -95,8 +97,6 @@ std::string inline_text(const TomlValue& value) {
   }
   return out;
 }
-
-}  // namespace
 
 const TomlValue* TomlValue::find(std::string_view key) const {
   const auto found = std::ranges::find(entries, key, &TomlEntry::key);

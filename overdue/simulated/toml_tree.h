@@ -9,6 +9,9 @@
 
 namespace overdue {
 
+// Marks the line of a value that stands in the file another is based on.
+inline constexpr std::uint32_t kLineOfBase = std::uint32_t{1} << 31;
+
 // A TOML document as plain data, each value with the line it stands on, so that values set from outside
 // (--set) and values of the file are read by the same code, and no other file needs the TOML library.
 struct TomlEntry;
@@ -23,7 +26,7 @@ struct TomlValue {
   bool boolean = false;
   std::vector<TomlEntry> entries;  // Of a table, in the file's order.
   std::vector<TomlValue> items;    // Of an array.
-  std::uint32_t line = 0;          // 1-based; 0: it came from outside the file.
+  std::uint32_t line = 0;          // 1-based; 0: it came from outside the file. See kLineOfBase.
 
   const TomlValue* find(std::string_view key) const;
   TomlValue* find(std::string_view key);
@@ -42,6 +45,9 @@ TomlValue parse_set_value(std::string_view text);
 
 // As TOML text, every table written inline below the first two levels. What it says is what was read.
 std::string toml_text(const TomlValue& table);
+
+// A value in braces, on one line.
+std::string inline_text(const TomlValue& value);
 
 // Text cut at dots, quotes respected: a."b.c".d. Empty where it is no such path.
 std::vector<std::string> split_path(std::string_view path);

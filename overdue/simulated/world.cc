@@ -84,9 +84,10 @@ RunResult World::run() {
       turn_second();
     handle(event);
     if (!at_once_.empty()) hear_at_once();
-    if (++events_ % kLookEvery == 0 && options_.stop != nullptr && options_.stop->load()) {
-      interrupted_ = true;
-      break;
+    if (++events_ % kLookEvery == 0) {
+      interrupted_ = options_.stop != nullptr && options_.stop->load();
+      too_many_ = calls_.made() > kInUseMax || attempts_.made() > kInUseMax;
+      if (interrupted_ || too_many_) break;
     }
   }
   return result();

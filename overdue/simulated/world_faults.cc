@@ -8,13 +8,17 @@ namespace overdue::world {
 void World::on_fault(std::uint32_t index, bool begins) {
   const Fault& fault = scenario_.faults[index];
   fault_on_[index] = begins;
+  fault_came_ = true;
   if (traced_) [[unlikely]]
     trace_part(!fault.service.empty() ? fault.service
                : !fault.link.empty()  ? fault.link
                                       : fault.client,
                begins ? "fault begins" : "fault ends");
   if (fault.kind == FaultKind::partition || fault.kind == FaultKind::loss) {
-    return apply(fault, links_[link_named(fault.link)], begins);
+    // Over what nobody calls nothing travels.
+    const std::uint32_t link = link_named_or_none(fault.link);
+    if (link != kNone) apply(fault, links_[link], begins);
+    return;
   }
   if (fault.kind == FaultKind::client_crash || fault.kind == FaultKind::takeover) {
     const std::uint32_t client = client_named(fault.client);
@@ -141,7 +145,7 @@ void World::restart(std::uint32_t number) {
 
 void World::crash_and_restart(std::uint32_t replica, Duration restart_after) {
   crash(replica, false);
-  push(now_ + restart_after, Kind::restart, replica);
+  push(saturating_add(now_, restart_after), Kind::restart, replica);
 }
 
 // The fault that crashes the replica at this point of this attempt's work, if one does.
@@ -171,9 +175,8 @@ bool World::crash_strikes(const AttemptSlot& attempt, CrashPoint point) {
 void World::on_pause(std::uint32_t index) {
   PauseSource& source = pauses_[index];
   source.on = !source.on;
-  const double gap = static_cast<double>(source.mean_gap.count()) * standard_exponential(source.random);
-  const Duration length =
-      source.on ? source.lasts.draw(source.random) : Duration(static_cast<std::int64_t>(gap));
+  const Duration gap = source.gap.draw(source.random);
+  const Duration length = source.on ? source.lasts.draw(source.random) : gap;
   push(now_ + length, Kind::pause, index);
   if (!source.stands_still) return;
   for (std::uint32_t i = 0; i < replicas_.size(); ++i) {

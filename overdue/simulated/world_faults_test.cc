@@ -117,6 +117,44 @@ TEST(WorldFaults, LossesComeOnTopOfEachOtherAndEnd) {
   EXPECT_EQ(result.timeline[15].unknown, 0U);
 }
 
+TEST(WorldFaults, AFaultOfALinkThatNobodyCallsStrikesNothing) {
+  SmallWorld world(every(100ms, 10));
+  for (const FaultKind kind : {FaultKind::partition, FaultKind::loss})
+    world.scenario.faults.push_back(
+        {.kind = kind, .link = "stock", .at = 100ms, .lasts = 1s, .probability = Probability(1.0)});
+  EXPECT_EQ(world.run().calls.answered, 10U);
+}
+
+TEST(WorldFaults, WhatWouldComeAfterTheEndOfTimeComesAfterTheRun) {
+  constexpr Duration kAges = Duration::max() - 1s;
+  SmallWorld slow(every(100ms, 10));
+  slow.service().service_time = always(kAges);
+  slow.scenario.faults.assign(3, Fault{.kind = FaultKind::slow, .service = "orders", .factor = 1e6});
+  EXPECT_EQ(slow.run().calls.unknown, 10U);
+  slow.service().service_time = always(1ms);
+  slow.scenario.faults.assign(4, Fault{.kind = FaultKind::half_broken, .service = "orders", .factor = 1e6});
+  EXPECT_EQ(slow.run().calls.unknown, 10U);
+
+  SmallWorld far(every(100ms, 10));
+  far.network().request.delay = far.network().reply.delay = always(kAges);
+  far.network().connect.emplace();
+  far.link().repeats = Repeats{.share = Probability(1.0), .after = always(kAges)};
+  EXPECT_EQ(far.run().calls.not_sent, 10U);
+  far.network().connect.reset();
+  EXPECT_EQ(far.run().calls.unknown, 10U);
+
+  SmallWorld rare(every(100ms, 10));
+  rare.service().pauses = Pauses{.every = kAges, .lasts = always(kAges)};
+  Fault crash = crash_of_each(CrashPoint::before_effect, Probability(1.0));
+  crash.at = 1s;
+  crash.lasts = crash.restart_after = kAges;
+  Fault late = crash;
+  late.at_latest = kAges;
+  late.drawn = Probability(1.0);
+  rare.scenario.faults = {crash, late};
+  EXPECT_EQ(rare.run().calls.answered, 10U);
+}
+
 TEST(WorldFaults, DrawnFaultsComeInTheirShareOfSeedsAtTheirOwnTimes) {
   SmallWorld world(every(100ms, 100));
   world.scenario.faults = {Fault{.kind = FaultKind::crash,

@@ -96,7 +96,7 @@ void World::on_journal(const JournalEvent& event) {
     Later known{.journal = event};
     known.journal.was_unknown = true;
     ++calls_[event.call].references;
-    push_later(std::move(known), now_ + journal.said->unknown_for);
+    push_later(std::move(known), saturating_add(now_, journal.said->unknown_for));
   } else {
     land(journal, event);
   }
@@ -161,7 +161,7 @@ void World::crash_client(std::uint32_t client, Duration restart_after) {
     forget_attempts(index);
   }
   for (const auto& [who, index] : working) release_call(index);
-  push_later({.what = Later::What::recovery, .client = client}, now_ + restart_after);
+  push_later({.what = Later::What::recovery, .client = client}, saturating_add(now_, restart_after));
 }
 
 // Its process is gone: nobody waits for them, and nobody will hear of them.

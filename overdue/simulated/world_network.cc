@@ -37,7 +37,7 @@ void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
 // `allowance`: what the server is told it has.
 inline void World::send_on(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance) {
   if (!channel_of(attempt).link_state->request.instant) return send_over_network(index, attempt, allowance);
-  if (allowance) attempt.deadline = now_ + *allowance;
+  if (allowance) attempt.deadline = saturating_add(now_, *allowance);
   ++attempt.references;
   arrive(index, attempt);
 }
@@ -54,7 +54,7 @@ void World::send_over_network(std::uint32_t index, AttemptSlot& attempt, std::op
   }
   const Instant arrives = now_ + way.delay.draw(channel.random);
   // A deadline travels as what is left: by the server's clock it counts from the arrival.
-  if (allowance) attempt.deadline = arrives + *allowance;
+  if (allowance) attempt.deadline = saturating_add(arrives, *allowance);
   ++attempt.references;
   push(arrives, Kind::request, index);
   if (way.duplication > 0 && channel.random.uniform() < way.duplication) {

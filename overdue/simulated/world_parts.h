@@ -147,7 +147,7 @@ struct PauseSource {
   Random random{0};
   std::uint32_t service = kNone;
   std::uint32_t replica = kNone;  // kNone: all.
-  Duration mean_gap{};
+  DurationDraw gap;               // Between one and the next.
   DurationDraw lasts;
   DurationDraw service_time;  // In a spell, where it does not stand still.
   bool stands_still = true;

@@ -77,7 +77,7 @@ void add(LedgerCounts& sum, const LedgerCounts& part) {
 RunResult World::result() {
   RunResult result;
   // Until the end where there was still something to do, and not past it.
-  const bool cut = !interrupted_ && (open_sources_ > 0 || calls_.used() > 0);
+  const bool cut = !interrupted_ && !too_many_ && (open_sources_ > 0 || calls_.used() > 0);
   if (cut) now_ = end_;
   if (now_ >= second_ends_) turn_second();
   result.scenario = scenario_.name;
@@ -85,7 +85,9 @@ RunResult World::result() {
   result.events = events_;
   result.ended_at = now_ - Instant{};
   result.interrupted = interrupted_;
+  result.too_many = too_many_;
   result.faults_end = faults_end_;
+  result.fault_came = fault_came_;
   for (std::uint32_t i = 0; i < calls_.used_below(); ++i) {
     const Call& call = calls_[i];
     if (call.in_use && call.client != kNone) fold(call);
@@ -161,6 +163,12 @@ void World::add_links(RunResult& result) {
   }
 }
 
+// Worker time in floating point: with 1e9 workers that of a minute is more than a Duration holds.
+double WorldState::utilisation(const ServiceState& service, Duration busy, double replicas) const {
+  const auto passed = static_cast<double>((now_ - Instant{}).count());
+  return share(static_cast<double>(busy.count()), passed * replicas * *service.service->workers);
+}
+
 // Work under way at the end counts as far as it has come.
 void World::add_services(RunResult& result) {
   for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
@@ -178,10 +186,8 @@ void World::add_services(RunResult& result) {
   for (const ClientState& client : clients_) intents += client.result.ledger.intents;
   for (ServiceState& service : services_) {
     ServiceResult& row = service.result;
-    const auto replicas = static_cast<std::int64_t>(service.service->replicas.size());
-    if (service.service->workers) {
-      row.utilisation = share(service.busy_time, (now_ - Instant{}) * replicas * *service.service->workers);
-    }
+    const auto replicas = static_cast<double>(service.service->replicas.size());
+    if (service.service->workers) row.utilisation = utilisation(service, service.busy_time, replicas);
     row.wasted_work = share(service.wasted_time, service.busy_time);
     row.executions_per_intent = share(static_cast<double>(row.executions), static_cast<double>(intents));
     row.wait_probability = share(static_cast<double>(service.waited), static_cast<double>(row.started));
@@ -217,10 +223,7 @@ void World::add_replicas(RunResult& result) {
     row.traffic_share = share(static_cast<double>(replica.attempts), static_cast<double>(attempts));
     row.attempts = replica.attempts;
     row.rejected = replica.rejected;
-    if (service.service->workers) {
-      row.utilisation =
-          share(replica.busy_time, (now_ - Instant{}) * static_cast<std::int64_t>(*service.service->workers));
-    }
+    if (service.service->workers) row.utilisation = utilisation(service, replica.busy_time, 1);
     row.queue_max = replica.queue_max;
   }
 }

@@ -221,6 +221,16 @@ TEST(WorldServices, SlowSpellsGiveWorkThatBeginsInThemAnotherTime) {
   EXPECT_NEAR(result.replicas[0].timeout_rate.value(), 0.1, 0.05);
 }
 
+TEST(WorldServices, OfUnlimitedWorkersThereIsNoShareThatIsBusy) {
+  SmallWorld world(every(100ms, 50));
+  EXPECT_FALSE(world.run().services[0].utilisation);
+  EXPECT_FALSE(world.run().replicas[0].utilisation);
+  world.service().workers = 1'000'000'000;
+  const RunResult many = world.run();
+  EXPECT_GT(many.services[0].utilisation.value(), 0);
+  EXPECT_LT(many.services[0].utilisation.value(), 1e-9);
+}
+
 TEST(WorldServices, APingSeesAProcessAndADeepProbeItsWork) {
   SmallWorld world(every(100ms, 50));
   world.client().kind = CallKind::read;

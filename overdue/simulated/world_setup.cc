@@ -37,9 +37,12 @@ double mean_ns(const std::optional<Duration>& mean) { return static_cast<double>
 
 }  // namespace
 
+std::uint32_t WorldState::link_named_or_none(std::string_view name) const {
+  return place_of(links_, [](const LinkState& link) -> std::string_view { return link.link->name; }, name);
+}
+
 std::uint32_t WorldState::link_named(std::string_view name) const {
-  const std::uint32_t place =
-      place_of(links_, [](const LinkState& link) -> std::string_view { return link.link->name; }, name);
+  const std::uint32_t place = link_named_or_none(name);
   OVERDUE_CHECK(place != kNone);
   return place;
 }
@@ -163,12 +166,11 @@ void World::set_up_pauses() {
     if (!said.pauses->whole_service || first) {
       PauseSource source{.random = Random(options_.seed, entity("pauses", said.name, replicas_[i].name)),
                          .service = number};
-      source.mean_gap = said.pauses->every;
+      source.gap = DurationDraw::exponential(said.pauses->every);
       source.lasts = draw_of(said.pauses->lasts);
       source.stands_still = !said.pauses->service_time;
       if (said.pauses->service_time) source.service_time = draw_of(*said.pauses->service_time);
-      const double gap = static_cast<double>(source.mean_gap.count()) * standard_exponential(source.random);
-      push(Instant{} + Duration(static_cast<std::int64_t>(gap)), Kind::pause,
+      push(Instant{} + source.gap.draw(source.random), Kind::pause,
            static_cast<std::uint32_t>(pauses_.size()));
       pauses_.push_back(std::move(source));
     }
@@ -274,14 +276,16 @@ void World::set_up_faults() {
       if (room > 0) at += Duration(static_cast<std::int64_t>(room * random.uniform()));
     }
     crashes_drawn_ = crashes_drawn_ || fault.crash_point.has_value();
-    push(Instant{} + at, Kind::fault_begins, i);
+    const Instant begins = Instant{} + at;
+    push(begins, Kind::fault_begins, i);
     if (!fault.lasts) {
       all_end = false;
       continue;
     }
-    const Duration ends = at + *fault.lasts;
-    push(Instant{} + ends, Kind::fault_ends, i);
-    const Duration over = fault.crash_point ? ends + fault.restart_after : ends;
+    const Instant ends = saturating_add(begins, *fault.lasts);
+    push(ends, Kind::fault_ends, i);
+    const Instant back = fault.crash_point ? saturating_add(ends, fault.restart_after) : ends;
+    const Duration over = back - Instant{};
     faults_end_ = std::max(faults_end_.value_or(over), over);
   }
   if (!all_end) faults_end_.reset();

@@ -77,11 +77,13 @@ class WorldState {
   bool lost(WayState& way, Random& random);
   void turn_second();
   void fold(const Call& call);
+  double utilisation(const ServiceState& service, Duration busy, double replicas) const;
 
-  // world_setup.cc. Requires, but for the last: there is one of that name.
+  // world_setup.cc. Requires, but for those that say "or none": there is one of that name.
   std::uint32_t link_named(std::string_view name) const;
   std::uint32_t service_named(std::string_view name) const;
   std::uint32_t client_named(std::string_view name) const;
+  std::uint32_t link_named_or_none(std::string_view name) const;
   std::uint32_t service_named_or_none(std::string_view name) const;
 
   ServiceState& service_of(const AttemptSlot& attempt) {
@@ -132,8 +134,10 @@ class WorldState {
   bool crashes_drawn_ = false;          // Some fault crashes per request.
   std::unique_ptr<WriteWorld> writes_;  // None: no client has a journal, no service a store.
   std::optional<Duration> faults_end_;
+  bool fault_came_ = false;
   std::vector<bool> fault_on_;
   bool interrupted_ = false;
+  bool too_many_ = false;
 };
 
 }  // namespace overdue::world

@@ -98,7 +98,7 @@ void WorldState::expire(StoreState& store, const KeyScope& scope) {
   if (!store.said->retention) return;
   const auto done = store.done_at.find(scope);
   if (done == store.done_at.end()) return;
-  if (now_ + store.said->clock_ahead - done->second < *store.said->retention) return;
+  if (saturating_add(now_, store.said->clock_ahead) - done->second < *store.said->retention) return;
   if (!store.records.end_retention(scope, store.said->expired)) return;
   store.done_at.erase(done);
   mark(LedgerMark::expired, scope);

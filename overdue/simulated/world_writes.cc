@@ -56,7 +56,7 @@ void World::freeze(WriteOperation& operation, OperationId id) {
   operation.key = journal.said->is(ClientWrong::reused_keys) ? std::to_string(journal.keys) : "key-" + number;
   operation.bytes = "do " + operation.intent;
   operation.last_send = saturating_add(now_, journal.last_send);
-  if (journal.said->valid_for) operation.valid_until = now_ + *journal.said->valid_for;
+  if (journal.said->valid_for) operation.valid_until = saturating_add(now_, *journal.said->valid_for);
   note({.mark = HistoryMark::begun,
         .operation = id,
         .caller = clients_[operation.client].client->name,
