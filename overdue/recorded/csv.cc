@@ -180,7 +180,7 @@ bool CsvReader::are_plain(const BlockFields& lines) const {
 
 // Blank lines, comments and the header once more.
 bool CsvReader::is_no_row(std::string_view line) const {
-  return line.empty() || line.front() == '#' || line == shape_.header_line;
+  return line.empty() || line.front() == '#' || line == shape_.header_line || line == shape_.separator_line;
 }
 
 void CsvReader::read_slowly(std::string_view line, Pass& pass) const {

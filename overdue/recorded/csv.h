@@ -30,7 +30,8 @@ struct CsvFields {
 struct CsvShape {
   char delimiter = ',';
   std::vector<std::string> names;  // "1", "2", ... where there is no header.
-  std::string header_line;  // As it stands, to know it again where files were joined; empty without one.
+  std::string header_line;     // As it stands, to know it again where files were joined; empty without one.
+  std::string separator_line;  // "sep=;", likewise.
   FieldPlan plan;
 };
 

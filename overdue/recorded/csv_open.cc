@@ -52,8 +52,9 @@ std::optional<char> separator_named_by(std::string_view line) {
 
 // The head's first lines: how many are blank or comments, then the one that may be a header.
 struct Top {
-  std::optional<char> separator;  // Named by a line before.
-  std::string_view first;         // The first line that counts.
+  std::optional<char> separator;    // Named by a line before,
+  std::string_view separator_line;  // which is this.
+  std::string_view first;           // The first line that counts.
   std::size_t bytes_before = 0;
   std::uint64_t lines_before = 0;
   std::string_view after;
@@ -67,6 +68,7 @@ std::optional<Top> top_of(std::string_view head) {
     const auto separator = top.separator ? std::nullopt : separator_named_by(text);
     if (separator) {
       top.separator = separator;
+      top.separator_line = text;
     } else if (!trimmed(text).empty() && !text.starts_with('#')) {
       top.first = *line;
       top.after = lines.rest;
@@ -128,6 +130,7 @@ Sample sample_of(std::string_view lines_text, const CsvShape& shape) {
 Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOptions& options) {
   CsvShape shape;
   shape.delimiter = delimiter_of(top);
+  shape.separator_line = top.separator_line;
   CsvFields fields;
   fields.split(bare(top.first), shape.delimiter);
   if (is_header(fields.texts)) {
@@ -179,7 +182,8 @@ bool looks_like_csv(std::string_view head) {
   bool numbers = !header;
   while (const auto line = lines.next()) {
     if (seen == 100) break;
-    if (trimmed(bare(*line)).empty() || line->starts_with('#')) continue;
+    if (trimmed(bare(*line)).empty() || line->starts_with('#') || bare(*line) == top->separator_line)
+      continue;
     CsvFields row;
     row.split(bare(*line), delimiter);
     // A row with a line break inside: it is not read, and says nothing against the others.

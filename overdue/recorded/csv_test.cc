@@ -384,8 +384,11 @@ TEST(Csv, ABareNumberAmongValuesWithUnitsIsAtFaultAloneAndZeroIsNone) {
 TEST(Csv, TakesTheDelimiterFromTheLineThatExcelPutsFirst) {
   for (const std::string_view first :
        {"sep=;\n", "sep=;\r\n", "\"sep=;\"\n", "\xef\xbb\xbfsep=;\n", "SEP=;\n"}) {
-    const Read told = read(std::string(first) + "latency_ms;note, or not, or;status\n7;a,b,c,d;200\n");
-    EXPECT_EQ(told.rows, Rows({"replied 7"})) << first;
+    // And again where files were joined.
+    const std::string rows = "latency_ms;note, or not, or;status\n7;a,b,c,d;200\n";
+    const std::string_view again = first.starts_with("\xef") ? first.substr(3) : first;
+    const Read told = read(fmt::format("{}{}{}{}", first, rows, again, rows));
+    EXPECT_EQ(told.rows, Rows({"replied 7", "replied 7"})) << first;
     ASSERT_TRUE(told.summary) << first;
     EXPECT_EQ(asides(*told.summary), "") << first;
   }
