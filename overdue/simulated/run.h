@@ -16,6 +16,7 @@ struct RunOptions {
   std::optional<Duration> until;                // In place of the scenario's, if earlier.
   std::function<void(std::string_view)> trace;  // Given one line an event, without its end; empty: none.
   const std::atomic<bool>* stop = nullptr;      // Looked at now and then: true ends the run, interrupted.
+  std::uint32_t in_use_max = kInUseMax;         // So too: RunResult::too_many. Requires: <= kInUseMax.
 };
 
 // Runs the scenario once. Deterministic: equal scenario and seed give an equal result, hash included, on any

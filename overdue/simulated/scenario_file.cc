@@ -71,7 +71,8 @@ class ScenarioParser {
     if (auto policy = read_policies(); !policy) return std::unexpected(policy.error());
     for (const auto& [key, value] : source_.sets) {
       apply_set(root_, key, value, faults_);
-      policy_changed_ = policy_changed_ || key.starts_with("dependency");
+      const std::vector<std::string> path = split_path(key);
+      policy_changed_ = policy_changed_ || (!path.empty() && path[0] == "dependency");
     }
     if (policy_changed_) read_changed_policy();
     read_tables();

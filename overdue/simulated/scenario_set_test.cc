@@ -82,12 +82,14 @@ std::string with(std::string_view what, std::string_view other) {
 }
 
 TEST(ScenarioSet, APlainValueGivesWayToATableWhereItMayBeOne) {
-  const auto scenario = parsed_of(
-      {{"s.toml", std::string(kShop)}},
-      {{"dependency.orders.retry.budget.ratio", "20%"}, {"service.orders.time.exponential", "5ms"}});
+  const auto scenario =
+      parsed_of({{"s.toml", std::string(kShop)}}, {{"dependency.orders.retry.budget.ratio", "20%"},
+                                                   {"service.orders.time.exponential", "5ms"},
+                                                   {"\"dependency\".orders.promise", "700ms"}});
   ASSERT_TRUE(scenario) << scenario.error().message;
   const RetryPolicy& retry = scenario->policy.find("orders")->retry;
   EXPECT_FALSE(retry.no_budget);
+  EXPECT_EQ(scenario->policy.find("orders")->promise, 700ms);
   EXPECT_EQ(retry.budget->retries_per_1000_requests, 200);
   EXPECT_EQ(std::get<ExponentialTime>(scenario->services[0].service_time.kind).mean, 5ms);
 }

@@ -137,11 +137,12 @@ void check_held(const Scenario& scenario, const Client& client, double calls, do
   const bool before = sum > kInUseMax;
   sum += std::max(held_at_once(scenario, client, calls), 0.0);
   if (before || !(sum > kInUseMax)) return;
-  faults.add(client.line, fmt::format("client.{}.rate", client.name),
-             fmt::format("has about {:.2g} calls under way at once, which does not fit into memory, {} are "
-                         "the most: write a lower rate, a "
-                         "shorter duration or service time, or workers with a queue that has a max",
-                         sum, format_count(kInUseMax)));
+  faults.add(
+      client.line, fmt::format("client.{}.rate", client.name),
+      fmt::format(
+          "has about {:.2g} calls under way at once, and that does not fit into memory: {} are the most; "
+          "write a lower rate, a shorter duration or service time, or workers with a queue that has a max",
+          sum, format_count(kInUseMax)));
 }
 
 void check_users(const Scenario& scenario, ScenarioFaults& faults) {

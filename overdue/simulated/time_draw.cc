@@ -25,7 +25,8 @@ struct Maker {
     return DurationDraw::lognormal(said.median, said.log_sigma);
   }
   DurationDraw operator()(const ParetoTime& said) const {
-    return DurationDraw::pareto(said.scale, said.shape, no_longer_than_a_draw(said.max));
+    return DurationDraw::pareto(no_longer_than_a_draw(said.scale), said.shape,
+                                no_longer_than_a_draw(said.max));
   }
   DurationDraw operator()(const EmpiricalTime& said) const {
     std::vector<DurationDraw::Bucket> buckets;

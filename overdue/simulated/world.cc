@@ -86,7 +86,7 @@ RunResult World::run() {
     if (!at_once_.empty()) hear_at_once();
     if (++events_ % kLookEvery == 0) {
       interrupted_ = options_.stop != nullptr && options_.stop->load();
-      too_many_ = calls_.made() > kInUseMax || attempts_.made() > kInUseMax;
+      too_many_ = std::max(calls_.made(), attempts_.made()) > options_.in_use_max;
       if (interrupted_ || too_many_) break;
     }
   }

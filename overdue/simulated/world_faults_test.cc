@@ -142,6 +142,8 @@ TEST(WorldFaults, WhatWouldComeAfterTheEndOfTimeComesAfterTheRun) {
   EXPECT_EQ(far.run().calls.not_sent, 10U);
   far.network().connect.reset();
   EXPECT_EQ(far.run().calls.unknown, 10U);
+  far.network().request.delay = {ParetoTime{.scale = kAges / 2, .shape = 0.1, .max = kAges}};
+  EXPECT_EQ(far.run().calls.unknown, 10U);
 
   SmallWorld rare(every(100ms, 10));
   rare.service().pauses = Pauses{.every = kAges, .lasts = always(kAges)};

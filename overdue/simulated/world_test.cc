@@ -259,5 +259,15 @@ INSTANTIATE_TEST_SUITE_P(
             0}),
     [](const auto& given) { return given.param.name; });
 
+TEST(World, ARunThatComesToTooMuchAtOnceEndsAndSaysSo) {
+  SmallWorld world(every(10us, 20'000));
+  world.service().service_time = always(50s);
+  EXPECT_FALSE(run(world.scenario, {.seed = 1}).too_many);
+  const RunResult result = run(world.scenario, {.seed = 1, .in_use_max = 5'000});
+  EXPECT_TRUE(result.too_many);
+  EXPECT_FALSE(result.interrupted);
+  EXPECT_LT(result.calls.total, 15'000U);
+}
+
 }  // namespace
 }  // namespace overdue
