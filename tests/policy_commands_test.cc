@@ -109,6 +109,24 @@ TEST(SimulateCommand, WarnsOfThePolicyThatItsScenarioNames) {
   EXPECT_THAT(run_overdue("simulate " + scenario + " --policy " + calm).err, IsEmpty());
 }
 
+TEST(SimulateCommand, AFileThatIsNotThereIsToldWithTheLineThatNamesIt) {
+  const ScratchFolder folder;
+  const auto fault = [&](std::string_view what, std::string_view other) {
+    std::string text(kScenario);
+    text.replace(text.find(what), what.size(), other);
+    const CommandResult run = run_overdue("simulate " + folder.file("a.toml", text));
+    EXPECT_EQ(run.status, 2);
+    return run.err;
+  };
+  EXPECT_THAT(fault("pay.toml", "no.toml"),
+              AllOf(HasSubstr("a.toml:3: policy = \"no.toml\": "), HasSubstr("/no.toml: ")));
+  folder.file("pay.toml", kHurts);
+  EXPECT_THAT(fault("rate = \"10/s\"", "recorded = \"no.csv\""),
+              HasSubstr("a.toml:6: recorded = \"no.csv\": "));
+  EXPECT_THAT(fault("time = \"1ms\"", "time = { measured = \"no.json\" }"),
+              HasSubstr("a.toml:8: measured = \"no.json\": "));
+}
+
 TEST(SimulateCommand, AFaultInAPolicyFileIsTheOnlyOneTold) {
   const ScratchFolder folder;
   folder.file("pay.toml", "[dependency.pay]\npromis = \"1s\"\n");

@@ -339,18 +339,6 @@ TEST(SimulateCommand, ATipSaysItsOwnFaults) {
       HasSubstr("--set: service.orders.wrkers"));
 }
 
-TEST(SimulateCommand, AFileThatIsNotThereIsToldWithTheLineThatNamesIt) {
-  const ScratchFolder folder;
-  std::string text(kCoin);
-  text.replace(text.find("rate = \"50/s\""), 13, "recorded = \"no.csv\"");
-  EXPECT_THAT(run_overdue("simulate " + folder.file("a.toml", text)).err,
-              AllOf(HasSubstr("a.toml:7: recorded = \"no.csv\": "), HasSubstr("no.csv: ")));
-  text = kCoin;
-  text.replace(text.find("time = \"5ms\""), 12, "time = { measured = \"no.json\" }");
-  EXPECT_THAT(run_overdue("simulate " + folder.file("b.toml", text)).err,
-              HasSubstr("b.toml:15: measured = \"no.json\": "));
-}
-
 TEST(SimulateCommand, ARunCutShortIsNotJudged) {
   const ScratchFolder folder;
   const auto run =
