@@ -200,15 +200,16 @@ TEST(Envoy, FindsTheUpstreamFromTheEndOfTheLineWhereTheUserAgentHoldsQuotes) {
                             R"("a" "b")", R"(a\)", R"(a \" b)", R"(")", R"(" ")", R"("a:1" "b:2)", "", " "}) {
     ReadOptions options;
     options.group_by = "authority";
-    const std::string fields = R"("10.1.1.1" ")" + std::string(agent) + R"(" "id" "auth:2" "b:80")";
+    const std::string fields = fmt::format(R"("10.1.1.1" "{}" "id" "auth:2" "b:80")", agent);
     const Read read = read_envoy(plain + plain + quoted_line(fields), options);
     EXPECT_EQ(read.rows,
               "replied 4ms a:80 group=auth:1 +call\nreplied 4ms a:80 group=auth:1 +call\n"
               "replied 4ms b:80 group=auth:2 +call\n")
         << agent;
     options.group_by = "route_name";
-    EXPECT_EQ(read_envoy(plain + quoted_line(fields + " out|80|| c:1 d:2 e:3 - main"), options).rows,
-              "replied 4ms a:80 +call\nreplied 4ms b:80 group=main +call\n")
+    EXPECT_EQ(
+        read_envoy(plain + quoted_line(fmt::format("{} out|80|| c:1 d:2 e:3 - main", fields)), options).rows,
+        "replied 4ms a:80 +call\nreplied 4ms b:80 group=main +call\n")
         << agent;
   }
 }

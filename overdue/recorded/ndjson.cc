@@ -440,12 +440,11 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   plan->unit_by_format = origin.unit;
   plan->start_is_end = origin.start_is_end;
   std::vector<FieldPicks::Where> calls_have;
-  for (const auto& [name, text] : origin.calls_have) {
-    const auto index = std::ranges::find(sample.names, name) - sample.names.begin();
-    calls_have.push_back({static_cast<std::uint32_t>(index), text});
-    std::erase_if(sample.lines, [&](const auto& line) {
-      return std::ranges::find(line, std::pair(name, text)) == line.end();
-    });
+  for (const std::pair<std::string, std::string>& field : origin.calls_have) {
+    const auto index = std::ranges::find(sample.names, field.first) - sample.names.begin();
+    calls_have.push_back({static_cast<std::uint32_t>(index), field.second});
+    std::erase_if(sample.lines,
+                  [&field](const auto& line) { return std::ranges::find(line, field) == line.end(); });
   }
   const std::string words = in_words(*plan);
   const bool outcome_unknown = !plan->of(Role::status) && !plan->of(Role::ending) && !plan->of(Role::ok);

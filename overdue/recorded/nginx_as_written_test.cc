@@ -1,5 +1,6 @@
 #include "overdue/recorded/nginx.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "overdue/recorded/collecting_sink.h"
@@ -46,10 +47,12 @@ TEST(Nginx, TakesAnUnnamedNumberForATimeOnlyWithTheThreeDecimalsNginxWrites) {
                         {R"(0.563 0.146 . HIT "1.65")", "replied 146ms +call\n"},
                         {R"(0.563 10.5)", "replied 563ms +call\n"},
                         {"rt=0.5", "replied 500ms +call\n"}};
-  for (const Case& each : cases)
-    EXPECT_EQ(read_nginx(combined + each.fields + "\n", {}).rows, each.rows) << each.fields;
+  for (const Case& each : cases) {
+    const std::string line = fmt::format("{}{}\n", combined, each.fields);
+    EXPECT_EQ(read_nginx(line, {}).rows, each.rows) << each.fields;
+  }
   for (const char* tail : {"\"2.71\"", "10.5", "1.5 2.25", "0.1234", "a b 1.5 [p] x:1 0 1.5 200"}) {
-    const std::string text = combined + tail + "\n" + combined + "-\n";
+    const std::string text = fmt::format("{0}{1}\n{0}-\n", combined, tail);
     EXPECT_TRUE(looks_like_nginx(text)) << tail;
     const auto opened = open_nginx(text, "access.log", {});
     ASSERT_FALSE(opened.has_value()) << tail;
