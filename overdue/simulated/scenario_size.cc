@@ -195,7 +195,7 @@ void check_size(const Scenario& scenario, ScenarioFaults& faults) {
          {std::pair("request", &network.request), std::pair("reply", &network.reply)}) {
       if (way->burst_every && way->burst_lasts)
         check_often(faults, fmt::format("network.{}.{}.burst.every", network.name, name),
-                    *way->burst_every + *way->burst_lasts, scenario);
+                    saturating_add(Instant{} + *way->burst_every, *way->burst_lasts) - Instant{}, scenario);
     }
   }
 }

@@ -146,6 +146,8 @@ TEST(WorldFaults, WhatWouldComeAfterTheEndOfTimeComesAfterTheRun) {
   EXPECT_EQ(far.run().calls.unknown, 10U);
 
   SmallWorld rare(every(100ms, 10));
+  for (Direction* way : {&rare.network().request, &rare.network().reply})
+    way->burst_every = way->burst_lasts = kAges;
   rare.service().pauses = Pauses{.every = kAges, .lasts = always(kAges)};
   Fault crash = crash_of_each(CrashPoint::before_effect, Probability(1.0));
   crash.at = 1s;

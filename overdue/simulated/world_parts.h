@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -39,7 +40,8 @@ struct Bursts {
     while (until <= now) {
       bad = until != Instant{} && !bad;
       const double mean = bad ? bad_mean_ns : good_mean_ns;
-      until += Duration(1 + static_cast<std::int64_t>(mean * standard_exponential(random)));
+      const double length = std::min(mean * standard_exponential(random), DurationDraw::kLongestNs);
+      until += Duration(1 + static_cast<std::int64_t>(length));
     }
     return bad;
   }
@@ -137,6 +139,7 @@ struct ReplicaState {
   std::uint64_t rejected = 0;
   std::uint32_t queue_max = 0;
   Duration busy_time{};
+  double under_way_ns = 0;  // At the end: of work that goes on.
   std::uint64_t probes = 0;
   std::uint64_t probes_passed = 0;
   bool probe_ok = false;
@@ -172,6 +175,8 @@ struct ServiceState {
   std::uint64_t finished = 0;
   Duration busy_time{};
   Duration wasted_time{};
+  double under_way_ns = 0;  // At the end: of work that goes on, beside the two above.
+  double under_way_wasted_ns = 0;
   std::uint32_t queue = 0;
 };
 

@@ -11,10 +11,6 @@ constexpr std::array kQuantiles = {0.5, 0.9, 0.95, 0.99, 0.999};
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-double share(Duration part, Duration whole) {
-  return share(static_cast<double>(part.count()), static_cast<double>(whole.count()));
-}
-
 std::optional<Duration> mean(Duration sum, std::uint64_t count) {
   if (count == 0) return std::nullopt;
   return sum / static_cast<std::int64_t>(count);
@@ -163,10 +159,11 @@ void World::add_links(RunResult& result) {
   }
 }
 
-// Worker time in floating point: with 1e9 workers that of a minute is more than a Duration holds.
-double WorldState::utilisation(const ServiceState& service, Duration busy, double replicas) const {
+// Worker time of all is summed in floating point: with 1e9 workers that of a minute is more than a Duration
+// holds.
+double WorldState::utilisation(const ServiceState& service, double busy_ns, double replicas) const {
   const auto passed = static_cast<double>((now_ - Instant{}).count());
-  return share(static_cast<double>(busy.count()), passed * replicas * *service.service->workers);
+  return share(busy_ns, passed * replicas * *service.service->workers);
 }
 
 // Work under way at the end counts as far as it has come.
@@ -174,28 +171,30 @@ void World::add_services(RunResult& result) {
   for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
     if (!attempt.in_use || !is_at_work(attempt.phase)) continue;
-    const Duration spent = now_ - attempt.begun;
+    const auto spent = static_cast<double>((now_ - attempt.begun).count());
     ServiceState& service = service_of(attempt);
-    service.busy_time += spent;
-    replicas_[attempt.replica].busy_time += spent;
-    if (!attempts_[attempt.original].awaited) service.wasted_time += spent;
+    service.under_way_ns += spent;
+    replicas_[attempt.replica].under_way_ns += spent;
+    if (!attempts_[attempt.original].awaited) service.under_way_wasted_ns += spent;
   }
-  Duration busy{};
-  Duration wasted{};
+  double busy = 0;
+  double wasted = 0;
   std::uint64_t intents = 0;
   for (const ClientState& client : clients_) intents += client.result.ledger.intents;
   for (ServiceState& service : services_) {
     ServiceResult& row = service.result;
     const auto replicas = static_cast<double>(service.service->replicas.size());
-    if (service.service->workers) row.utilisation = utilisation(service, service.busy_time, replicas);
-    row.wasted_work = share(service.wasted_time, service.busy_time);
+    const double busy_here = static_cast<double>(service.busy_time.count()) + service.under_way_ns;
+    const double wasted_here = static_cast<double>(service.wasted_time.count()) + service.under_way_wasted_ns;
+    if (service.service->workers) row.utilisation = utilisation(service, busy_here, replicas);
+    row.wasted_work = share(wasted_here, busy_here);
     row.executions_per_intent = share(static_cast<double>(row.executions), static_cast<double>(intents));
     row.wait_probability = share(static_cast<double>(service.waited), static_cast<double>(row.started));
     row.wait_mean = mean(service.wait, row.started);
     row.wait_p99 = value_at(service.waits, Quantile(0.99));
     row.response_mean = mean(service.response, service.finished);
-    busy += service.busy_time;
-    wasted += service.wasted_time;
+    busy += busy_here;
+    wasted += wasted_here;
     result.services.push_back(row);
   }
   result.wasted_work = share(wasted, busy);
@@ -223,7 +222,8 @@ void World::add_replicas(RunResult& result) {
     row.traffic_share = share(static_cast<double>(replica.attempts), static_cast<double>(attempts));
     row.attempts = replica.attempts;
     row.rejected = replica.rejected;
-    if (service.service->workers) row.utilisation = utilisation(service, replica.busy_time, 1);
+    const double busy = static_cast<double>(replica.busy_time.count()) + replica.under_way_ns;
+    if (service.service->workers) row.utilisation = utilisation(service, busy, 1);
     row.queue_max = replica.queue_max;
   }
 }

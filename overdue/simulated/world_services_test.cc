@@ -231,6 +231,16 @@ TEST(WorldServices, OfUnlimitedWorkersThereIsNoShareThatIsBusy) {
   EXPECT_LT(many.services[0].utilisation.value(), 1e-9);
 }
 
+TEST(WorldServices, WorkUnderWayForCenturiesInAllIsStillAShare) {
+  SmallWorld world(every(1us, 60'000));
+  world.scenario.until = 48h;
+  world.service().service_time = always(24h * 1000);
+  world.service().workers = 120'000;
+  const RunResult result = world.run();
+  EXPECT_NEAR(result.services[0].utilisation.value(), 0.5, 1e-6);
+  EXPECT_DOUBLE_EQ(result.wasted_work, 1.0);
+}
+
 TEST(WorldServices, APingSeesAProcessAndADeepProbeItsWork) {
   SmallWorld world(every(100ms, 50));
   world.client().kind = CallKind::read;

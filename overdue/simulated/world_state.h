@@ -77,7 +77,7 @@ class WorldState {
   bool lost(WayState& way, Random& random);
   void turn_second();
   void fold(const Call& call);
-  double utilisation(const ServiceState& service, Duration busy, double replicas) const;
+  double utilisation(const ServiceState& service, double busy_ns, double replicas) const;
 
   // world_setup.cc. Requires, but for those that say "or none": there is one of that name.
   std::uint32_t link_named(std::string_view name) const;
