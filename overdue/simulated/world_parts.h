@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "overdue/simulated/rate_curve.h"
 #include "overdue/simulated/run_result.h"
 #include "overdue/simulated/scenario.h"
+#include "overdue/simulated/world_bursts.h"
 #include "overdue/simulated/world_slots.h"
 
 // What a world is built of: the scenario's parts with their state, their random streams and their counts.
@@ -26,25 +26,6 @@ struct Line {
   std::uint32_t first = kNone;
   std::uint32_t last = kNone;
   std::uint32_t length = 0;
-};
-
-// Good and bad times of one direction of a network, alternating; looked at when a message is sent.
-struct Bursts {
-  Random random;
-  double good_mean_ns;
-  double bad_mean_ns;
-  bool bad = false;
-  Instant until{};
-
-  bool bad_at(Instant now) {
-    while (until <= now) {
-      bad = until != Instant{} && !bad;
-      const double mean = bad ? bad_mean_ns : good_mean_ns;
-      const double length = std::min(mean * standard_exponential(random), DurationDraw::kLongestNs);
-      until += Duration(1 + static_cast<std::int64_t>(length));
-    }
-    return bad;
-  }
 };
 
 // One direction of a link.
