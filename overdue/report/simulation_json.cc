@@ -217,6 +217,7 @@ std::string simulation_json(const SimulationReport& report) {
                   {"services", services_json(run)},
                   {"replicas", replicas_json(run)},
                   {"faults_end_s", seconds(run.faults_end)},
+                  {"timeline_row_s", run.timeline_row_seconds},
                   {"timeline", timeline_json(run)},
                   {"expectations", expectations}});
 }

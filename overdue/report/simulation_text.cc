@@ -64,7 +64,7 @@ std::vector<std::size_t> ends_of_quiet(const std::vector<TimelineRow>& timeline)
   return ends;
 }
 
-// `step` seconds a part; of a longer stretch of nothing one, and of the last none.
+// `step` rows a part; of a longer stretch of nothing one, and of the last none.
 std::vector<TimelinePart> timeline_parts(const std::vector<TimelineRow>& timeline,
                                          const std::vector<std::size_t>& ends, std::size_t step) {
   std::vector<TimelinePart> parts;
@@ -84,12 +84,7 @@ std::vector<TimelinePart> timeline_parts(const std::vector<TimelineRow>& timelin
       continue;
     }
     ++joined;
-    TimelineRow& sum = parts.back().sum;
-    sum.offered += row.offered;
-    sum.goodput += row.goodput;
-    sum.timeouts += row.timeouts;
-    sum.retries += row.retries;
-    sum.queue = std::max(sum.queue, row.queue);
+    parts.back().sum.join(row);
   }
   return parts;
 }
@@ -289,8 +284,9 @@ class SimulationWriter {
     }
     std::uint64_t most = 0;
     for (const TimelinePart& part : rows) most = std::max(most, part.sum.offered);
-    heading(step == 1 ? "second by second: # answered, . offered and not answered"
-                      : fmt::format("every {} seconds: # answered, . offered and not answered", step));
+    const std::size_t seconds = step * run_.timeline_row_seconds;
+    heading(seconds == 1 ? "second by second: # answered, . offered and not answered"
+                         : fmt::format("every {} seconds: # answered, . offered and not answered", seconds));
     TextTable table({1});
     table.add({"s", "calls that began then", "offered", "answered", "timeouts", "retries", "queue"});
     const std::size_t width =

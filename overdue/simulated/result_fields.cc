@@ -219,7 +219,7 @@ std::optional<double> recovery_seconds(const RunResult& result) {
   const double end = to_milliseconds(*result.faults_end) / 1e3;
   const std::vector<TimelineRow>& rows = result.timeline;
   std::size_t begin = 0;
-  while (begin < rows.size() && rows[begin].second + 1.0 <= end) ++begin;
+  while (begin < rows.size() && rows[begin].second + 1.0 * result.timeline_row_seconds <= end) ++begin;
   std::size_t stop = rows.size();
   while (stop > begin && rows[stop - 1].offered == 0) --stop;  // Calls no longer begin.
   if (stop == begin) return std::nullopt;
@@ -278,15 +278,7 @@ std::vector<ResultField> timeline_fields(const RunResult& result, std::optional<
   std::vector<std::uint64_t> timeouts;
   for (const TimelineRow& row : result.timeline) {
     if (row.second < from_s.value_or(0) || row.second >= to_s.value_or(UINT32_MAX)) continue;
-    sum.offered += row.offered;
-    sum.goodput += row.goodput;
-    sum.rejected += row.rejected;
-    sum.unknown += row.unknown;
-    sum.attempts += row.attempts;
-    sum.timeouts += row.timeouts;
-    sum.retries += row.retries;
-    sum.executions += row.executions;
-    sum.queue = std::max(sum.queue, row.queue);
+    sum.join(row);
     timeouts.push_back(row.timeouts);
   }
   FieldList list("timeline.");

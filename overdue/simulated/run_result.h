@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,7 @@ namespace overdue {
 
 // What one run of a scenario yields, as plain data: the world fills it, expectations and reports read it.
 // Counts are exact; a call, an attempt and an execution are each counted once. Memory is bounded by the
-// scenario's size and the run's length in seconds, never by the number of calls.
+// scenario's size, never by the run's length or the number of calls.
 
 // Verdicts of clients' calls (not of the calls services make).
 // total = answered + rejected + not_sent + unknown + open.
@@ -132,7 +133,22 @@ struct TimelineRow {
   std::uint64_t retries = 0;
   std::uint64_t executions = 0;
   std::uint64_t queue = 0;  // Longest it was, the queues of all replicas together.
+
+  // Counts the other's in: they are one row from now on.
+  void join(const TimelineRow& later) {
+    offered += later.offered;
+    goodput += later.goodput;
+    rejected += later.rejected;
+    unknown += later.unknown;
+    attempts += later.attempts;
+    timeouts += later.timeouts;
+    retries += later.retries;
+    executions += later.executions;
+    queue = std::max(queue, later.queue);
+  }
 };
+// A run of so many seconds has a row for each; of a longer one neighbours are joined until they are no more.
+inline constexpr std::size_t kTimelineMax = 16'384;
 
 // So many calls, or attempts, may be under way at once, those whose server is still at work included.
 inline constexpr std::uint32_t kInUseMax = 15'000'000;
@@ -159,7 +175,9 @@ struct RunResult {
   std::vector<LinkResult> links;
   std::vector<ServiceResult> services;
   std::vector<ReplicaResult> replicas;
-  std::vector<TimelineRow> timeline;   // A row a second from 0, without gaps, up to the last with anything.
+  // From 0, without gaps, up to the last with anything; a row is so many seconds.
+  std::vector<TimelineRow> timeline;
+  std::uint32_t timeline_row_seconds = 1;
   bool fault_came = false;             // Some fault began; one that is drawn may not.
   std::optional<Duration> faults_end;  // When the last fault was over; none: there was none, or it never is.
 };

@@ -16,12 +16,22 @@ World::World(const Scenario& scenario, const RunOptions& options) : WorldState(s
   set_up_writes();
 }
 
-// The seconds between now and the last event get their rows too.
+// The seconds between now and the last event get their rows too. Where there would be too many, two become
+// one.
 void WorldState::turn_second() {
   while (now_ >= second_ends_) {
-    second_ends_ += std::chrono::seconds(1);
-    timeline_.push_back({.second = static_cast<std::uint32_t>(timeline_.size()), .queue = queued_});
+    if (timeline_.size() == kTimelineMax) {
+      for (std::size_t i = 0; i < kTimelineMax / 2; ++i) {
+        timeline_[i] = timeline_[2 * i];
+        timeline_[i].join(timeline_[2 * i + 1]);
+      }
+      timeline_.resize(kTimelineMax / 2);
+      ++row_bits_;
+    }
+    timeline_.push_back(
+        {.second = static_cast<std::uint32_t>(timeline_.size() << row_bits_), .queue = queued_});
     row_ = &timeline_.back();
+    second_ends_ = Instant{} + std::chrono::seconds(timeline_.size() << row_bits_);
   }
 }
 

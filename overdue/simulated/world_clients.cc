@@ -90,7 +90,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
   switch (call.outcome) {
     case Outcome::answered:
       ++counts.answered;
-      ++timeline_[call.second].goodput;
+      ++timeline_[call.second >> row_bits_].goodput;
       client.answered.add(now_ - call.started);
       client.answered_sum += now_ - call.started;
       break;

@@ -269,5 +269,41 @@ TEST(World, ARunThatComesToTooMuchAtOnceEndsAndSaysSo) {
   EXPECT_LT(result.calls.total, 15'000U);
 }
 
+TEST(World, ALongRunsTimelineHasRowsOfSeveralSecondsAndLosesNothing) {
+  // A call every 10 s for two days.
+  SmallWorld world(every(10s, 17'280));
+  world.scenario.duration = world.scenario.until = 200'000s;
+  const RunResult result = world.run();
+  EXPECT_EQ(result.timeline_row_seconds, 16U);
+  EXPECT_LE(result.timeline.size(), kTimelineMax);
+  TimelineRow sum;
+  for (std::size_t i = 0; i < result.timeline.size(); ++i) {
+    EXPECT_EQ(result.timeline[i].second, 16 * i);
+    sum.join(result.timeline[i]);
+  }
+  EXPECT_EQ(sum.offered, 17'280U);
+  EXPECT_EQ(sum.goodput, 17'280U);
+  EXPECT_EQ(sum.executions, 17'280U);
+  EXPECT_EQ(result.timeline[0].offered, 2U);  // At 0 and 10 s.
+  EXPECT_EQ(result.timeline[5].offered, 2U);  // From 80 to 96 s: at 80 and 90.
+  EXPECT_EQ(result.timeline[5].goodput, 2U);
+}
+
+TEST(World, ARunOfAsManySecondsAsThereAreRowsHasOneForEach) {
+  SmallWorld world({0s, std::chrono::seconds(kTimelineMax) - 1s});
+  world.scenario.duration = world.scenario.until = std::chrono::seconds(2 * kTimelineMax);
+  const RunResult exact = world.run();
+  EXPECT_EQ(exact.timeline_row_seconds, 1U);
+  ASSERT_EQ(exact.timeline.size(), kTimelineMax);
+  EXPECT_EQ(exact.timeline.back().offered, 1U);
+  world.client().arrivals = RecordedArrivals{.at = {0s, std::chrono::seconds(kTimelineMax)}};
+  const RunResult longer = world.run();
+  EXPECT_EQ(longer.timeline_row_seconds, 2U);
+  ASSERT_EQ(longer.timeline.size(), kTimelineMax / 2 + 1);
+  EXPECT_EQ(longer.timeline.front().goodput, 1U);
+  EXPECT_EQ(longer.timeline.back().second, kTimelineMax);
+  EXPECT_EQ(longer.timeline.back().goodput, 1U);
+}
+
 }  // namespace
 }  // namespace overdue
