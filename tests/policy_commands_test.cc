@@ -15,7 +15,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-using testing::StartsWith;
 
 constexpr std::string_view kHurts = R"([dependency.pay]
 promise = "1s"

@@ -1,4 +1,5 @@
 // `overdue simulate` as a user meets it: what it prints, where, and with which exit status.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -140,11 +141,12 @@ duplication = "30%"
 time = "1ms"
 )");
   for (const std::string seeds : {"", "--seeds 1..2 "}) {
-    const auto run = run_overdue("simulate --json " + seeds + path);
+    const auto run = run_overdue(fmt::format("simulate --json {}{}", seeds, path));
     EXPECT_EQ(run.status, 0);
     EXPECT_THAT(run.err, HasSubstr("direct.toml:11: warning: network.wan: duplication of 30.0 %"));
-    EXPECT_THAT(run_overdue("simulate --set dependency.orders.via_proxy=true " + seeds + path).err,
-                Not(HasSubstr("warning: network.wan")));
+    EXPECT_THAT(
+        run_overdue(fmt::format("simulate --set dependency.orders.via_proxy=true {}{}", seeds, path)).err,
+        Not(HasSubstr("warning: network.wan")));
   }
 }
 
@@ -329,7 +331,7 @@ TEST(SimulateCommand, ATipSaysItsOwnFaults) {
   const std::string path = folder.file("coin.toml", kCoin);
   for (const std::string range : {"service.orders.wrkers=1..4", "'\"service\".orders.workers=0..4'",
                                   "dependency.orders.timeout.request=0ms..1s"}) {
-    const auto run = run_overdue("simulate " + path + " --tip " + range);
+    const auto run = run_overdue(fmt::format("simulate {} --tip {}", path, range));
     EXPECT_EQ(run.status, 2) << range;
     EXPECT_THAT(run.err, AllOf(HasSubstr("--tip: "), Not(HasSubstr("--set")))) << range;
   }

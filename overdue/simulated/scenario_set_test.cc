@@ -1,6 +1,7 @@
 // What --set does to a scenario, and in which file and line a scenario of several files is at fault.
 #include "overdue/simulated/scenario_set.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,8 +204,7 @@ TEST(ScenarioFaults, MoreUnderWayAtOnceThanAWorldHoldsIsRefused) {
 TEST(ScenarioFaults, MoreLinksThanAWorldHoldsAreRefused) {
   std::string text(kShop);
   for (int i = 0; i < 63; ++i) {
-    const std::string name = "d" + std::to_string(i);
-    text += "[dependency." + name + "]\npromise = \"1s\"\n[link." + name + "]\nservice = \"stock\"\n";
+    text += fmt::format("[dependency.d{0}]\npromise = \"1s\"\n[link.d{0}]\nservice = \"stock\"\n", i);
   }
   EXPECT_THAT(fault_of({{"s.toml", text}}), HasSubstr("64 are the most"));
 }
