@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "overdue/base/quantity.h"
+#include "overdue/cli/memory.h"
 #include "overdue/cli/terminal.h"
 #include "overdue/recorded/time_text.h"
 
@@ -251,6 +252,7 @@ Result<ReadOptions> read_options_of(const LogFlags& flags) {
 
 Result<AnalysisOptions> analysis_options_of(const ChoiceFlags& flags) {
   AnalysisOptions options;
+  options.make_room = give_back_free_memory;
   const auto accept = parse_rate(flags.accept);
   if (!accept) return fail(ErrorCode::invalid_argument, "--accept: " + accept.error().message);
   if (accept->value() < 1e-9 || accept->value() > 0.5) {

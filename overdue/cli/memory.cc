@@ -60,4 +60,10 @@ void use_large_pages() {
 #endif
 }
 
+void give_back_free_memory() {
+#if defined(__GLIBC__)
+  (void)::malloc_trim(0);
+#endif
+}
+
 }  // namespace overdue

@@ -9,4 +9,8 @@ namespace overdue {
 // changes but the time.
 void use_large_pages();
 
+// Gives back to the system what is free in the heaps, large holes between what is used too. Takes a few
+// milliseconds, and as much again where that memory is asked for anew.
+void give_back_free_memory();
+
 }  // namespace overdue

@@ -65,6 +65,8 @@ class Measurement {
   void fill_in_expected(Duration interval);
 
   Resolution resolution() const;
+  // That are kept by value; 0 where they are kept by bucket.
+  std::size_t distinct_latencies() const { return exact_.dropped() ? 0 : exact_.distinct(); }
   std::uint64_t calls() const { return calls_; }            // Rows that began a call.
   std::uint64_t attempts() const;                           // All rows, refused ones too.
   std::array<std::uint64_t, kEndingCount> endings() const;  // Indexed by Ending.

@@ -69,6 +69,11 @@ class RowSink {
   virtual void note(std::string_view text) = 0;
 
   ReaderNames names;
+  // What the reader keeps from one chunk to the next: made by it, and by it alone.
+  struct Scratch {
+    virtual ~Scratch() = default;
+  };
+  std::unique_ptr<Scratch> scratch;
   // Rows left out by --where; the reader counts them here and does nothing else with them. (--since and
   // --until are the sink's own.)
   std::uint64_t filtered = 0;

@@ -77,7 +77,7 @@ CsvReader::CsvReader(CsvShape shape, RowTaker taker)
       field_count_(static_cast<std::uint32_t>(shape_.names.size())) {}
 
 std::uint64_t CsvReader::read(std::string_view lines, RowSink& sink) const {
-  auto pass = std::make_unique<Pass>(sink);
+  Pass& pass = pass_of<Pass>(sink);
   while (!lines.empty()) {
     std::string_view block = lines.substr(0, kBlockBytes);
     if (block.size() < lines.size()) {
@@ -88,14 +88,14 @@ std::uint64_t CsvReader::read(std::string_view lines, RowSink& sink) const {
     if (block.size() > kBlockBytes || !block.ends_with('\n')) {
       const std::size_t newline = lines.find('\n');
       block = lines.substr(0, newline == std::string_view::npos ? lines.size() : newline + 1);
-      read_slowly(without_newline(block), *pass);
-      ++pass->line;
+      read_slowly(without_newline(block), pass);
+      ++pass.line;
     } else {
-      read_block(block, *pass);
+      read_block(block, pass);
     }
     lines.remove_prefix(block.size());
   }
-  return pass->line;
+  return pass.line;
 }
 
 // Requires: `block` ends in a newline and is no longer than kBlockBytes.

@@ -142,7 +142,7 @@ class NdjsonReader final : public ChunkReader {
   }
 
   std::uint64_t read(std::string_view lines, RowSink& sink) const override {
-    RowPass pass(sink);
+    RowPass& pass = pass_of<RowPass>(sink);
     ondemand::parser parser;
     FlatJson::Found found;
     const auto text_of = [&](std::uint32_t field) { return found.texts[place_of_[field]]; };

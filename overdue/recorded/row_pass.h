@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "overdue/base/attempt_columns.h"
@@ -87,8 +88,9 @@ class EpochText {
   CommonBeginning known_;
 };
 
-// What one pass over a chunk remembers from row to row.
-struct RowPass {
+// What is remembered from row to row, and from chunk to chunk: of 100 KB, which asked for and given back at
+// every chunk would leave holes in the heap between what stays.
+struct RowPass : RowSink::Scratch {
   explicit RowPass(RowSink& to) : sink(to) {}
   RowSink& sink;
   std::uint64_t line = 0;        // Of the chunk, 0-based: the one being read.
@@ -101,5 +103,14 @@ struct RowPass {
   RouteText routes;
   AttemptColumns columns;
 };
+
+// The sink's, at the beginning of a chunk. Requires: all readers of the sink ask for the same kind.
+template <typename Pass>
+Pass& pass_of(RowSink& sink) {
+  if (sink.scratch == nullptr) sink.scratch = std::make_unique<Pass>(sink);
+  Pass& pass = static_cast<Pass&>(*sink.scratch);
+  pass.line = 0;
+  return pass;
+}
 
 }  // namespace overdue

@@ -125,7 +125,7 @@ class WorldState {
   std::vector<std::uint32_t> client_channels_;
   std::vector<std::uint32_t> users_;  // The source of each user of a closed loop.
   std::vector<TimelineRow> timeline_;
-  unsigned row_bits_ = 0;  // A row is 2^row_bits_ seconds.
+  unsigned row_bits_ = 0;           // A row is 2^row_bits_ seconds.
   TimelineRow* row_ = nullptr;      // Of the present second.
   std::uint32_t open_sources_ = 0;  // That may still begin calls; users, of closed loops.
   std::uint64_t queued_ = 0;        // In all queues.

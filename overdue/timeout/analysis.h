@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct AnalysisOptions {
   bool outcome_unknown = false;  // Neither status nor ending in the source.
   std::string unit_doubt;        // Not empty: no advice, "unit_unclear".
   RunBoth run_both = run_in_turn;
+  // Called before large tables are made; may give back what is free. Nothing: nothing is done.
+  std::function<void()> make_room = {};
 };
 
 // One timeout somebody may think of, and what it would do.

@@ -185,6 +185,22 @@ TEST(Analyse, SeesThatLateCallsCameTogetherWhereAllOfThemAreInThePointsOwnBucket
   EXPECT_LT(analysis.advice.effective_late_calls, 5);
 }
 
+TEST(Analyse, AsksForRoomOnlyBeforeLargeTables) {
+  const auto asked = [](std::int64_t distinct) {
+    std::vector<Attempt> rows(static_cast<std::size_t>(distinct));
+    for (std::int64_t i = 0; i < distinct; ++i)
+      rows[static_cast<std::size_t>(i)].elapsed = Duration(1ms) + i * 1us;
+    Measurement measurement;
+    measurement.add(rows, NameTable(), NameTable());
+    int times = 0;
+    (void)analyse(measurement, {.make_room = [&] { ++times; }});
+    return times;
+  };
+  EXPECT_EQ(asked(150'000), 0);
+  EXPECT_EQ(asked(150'001), 1);
+  EXPECT_EQ(asked(200'001), 0);  // By bucket.
+}
+
 TEST(TailsOf, CountsRepliesOfTheBackendsThatAreKept) {
   const Log log(4'000, true);
   const auto sum = [](const std::vector<BlockTail>& tails) {
