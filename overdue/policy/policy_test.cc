@@ -180,5 +180,18 @@ TEST(WithTimeout, WhatItWritesReadsBackAsItWasSet) {
   EXPECT_EQ(got.watch, set.watch);
 }
 
+TEST(ParsePolicy, ANumberTooLargeForAWholeOneIsAFaultLikeAnyOther) {
+  const auto policy = parse_policy(
+      "[dependency.a.retry]\nattempts = 1e71\n[dependency.a.errors]\nin_flight = [1e71]\n", "p.toml");
+  ASSERT_FALSE(policy);
+  EXPECT_NE(
+      policy.error().message.find("p.toml:2: dependency.a.retry.attempts = 1e+71: write a whole number"),
+      std::string::npos)
+      << policy.error().message;
+  EXPECT_NE(policy.error().message.find("p.toml:4: dependency.a.errors.in_flight has 1e+71"),
+            std::string::npos)
+      << policy.error().message;
+}
+
 }  // namespace
 }  // namespace overdue

@@ -91,7 +91,7 @@ void read_bool(const Place& at, bool& into) {
 }
 
 void read_count(const Place& at, std::uint32_t max, std::optional<std::uint32_t>& into) {
-  const auto number = at.node.value<std::int64_t>();
+  const auto number = at.node.value_exact<std::int64_t>();
   if (!at.node.is_integer() || !number || *number < 1 || *number > max)
     return at.fault(fmt::format("= {}: write a whole number from 1 to {}", shown(at.node), max));
   into = static_cast<std::uint32_t>(*number);

@@ -205,7 +205,7 @@ void read_statuses(const Place& at, const StatusList& list, ErrorsPolicy& errors
       all.push_back({*status, *text, &list, &entry});
       continue;
     }
-    const auto number = entry.value<std::int64_t>();
+    const auto number = entry.value_exact<std::int64_t>();
     at.faults.add(entry, at.key,
                   entry.is_integer() && number && *number >= 100 && *number < 600
                       ? fmt::format("has {}: a status is text: write \"{}\"", *number, *number)
