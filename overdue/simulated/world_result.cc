@@ -93,7 +93,7 @@ RunResult World::result() {
   add_replicas(result);
   add_clients(result);
   add_writes(result);
-  result.timeline = std::move(timeline_);
+  result.timeline = timeline_;
   result.timeline_row_seconds = 1U << row_bits_;
   while (!result.timeline.empty() && is_empty(result.timeline.back())) result.timeline.pop_back();
   result.hash = hash_ ^ (hash_ >> 32);
