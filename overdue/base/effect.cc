@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <type_traits>
 
 #include "overdue/base/check.h"
 
@@ -42,13 +43,6 @@ constexpr Row kTable[] = {
     {.evidence = kNothing},
 };
 
-constexpr std::size_t index_of(const Observation& seen) {
-  std::size_t index = static_cast<std::size_t>(seen.ending);
-  index = index * kStatusMeaningCount + static_cast<std::size_t>(seen.meaning);
-  return index * 8 + (seen.nothing_written ? 4U : 0U) + (seen.via_proxy ? 2U : 0U) +
-         (seen.key_sent ? 1U : 0U);
-}
-
 constexpr bool fits(const Row& row, const Observation& seen) {
   const bool answered = seen.ending == Ending::replied || seen.ending == Ending::rejected;
   return row.nothing_written.value_or(seen.nothing_written) == seen.nothing_written &&
@@ -58,10 +52,8 @@ constexpr bool fits(const Row& row, const Observation& seen) {
          row.key_sent.value_or(seen.key_sent) == seen.key_sent;
 }
 
-// The table spelled out for every observation there is, so that asking it is one load.
-using Answers = std::array<Evidence, kEndingCount * kStatusMeaningCount * 8>;
-constexpr Answers spelled_out() {
-  Answers answers;
+constexpr auto spelled_out() {
+  std::remove_const_t<decltype(kEvidence)> answers;
   for (std::size_t index = 0; index < answers.size(); ++index) {
     const Observation seen{.ending = static_cast<Ending>(index / 8 / kStatusMeaningCount),
                            .meaning = static_cast<StatusMeaning>(index / 8 % kStatusMeaningCount),
@@ -70,17 +62,16 @@ constexpr Answers spelled_out() {
                            .key_sent = (index & 1) != 0};
     for (const Row& row : kTable) {
       if (!fits(row, seen)) continue;
-      answers[index_of(seen)] = row.evidence;
+      answers[evidence_index(seen)] = row.evidence;
       break;
     }
   }
   return answers;
 }
-constexpr Answers kAnswers = spelled_out();
 
 }  // namespace
 
-Evidence evidence_of(const Observation& seen) { return kAnswers[index_of(seen)]; }
+constexpr decltype(kEvidence) kEvidence = spelled_out();
 
 ErrorContract::ErrorContract() {
   meanings_.fill(StatusMeaning::other_answer);

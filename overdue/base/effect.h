@@ -71,9 +71,18 @@ struct Evidence {
   bool operator==(const Evidence&) const = default;
 };
 
+// The table of effect.cc spelled out for every observation there is, so that asking it is one load.
+constexpr std::size_t evidence_index(const Observation& seen) {
+  std::size_t index = static_cast<std::size_t>(seen.ending);
+  index = index * kStatusMeaningCount + static_cast<std::size_t>(seen.meaning);
+  return index * 8 + (seen.nothing_written ? 4U : 0U) + (seen.via_proxy ? 2U : 0U) +
+         (seen.key_sent ? 1U : 0U);
+}
+extern const std::array<Evidence, kEndingCount * kStatusMeaningCount * 8> kEvidence;
+
 // What the observation proves. The one place where it is decided; its table is in effect.cc, row by row.
 // A timeout never proves did_not_happen, nor does a reset after the first byte; behind a proxy no explicit
 // error does. Our own refused connect(), or no byte written, does everywhere.
-Evidence evidence_of(const Observation& seen);
+inline Evidence evidence_of(const Observation& seen) { return kEvidence[evidence_index(seen)]; }
 
 }  // namespace overdue

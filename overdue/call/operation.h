@@ -76,7 +76,8 @@ class Operation {
 
  private:
   enum class State : std::uint8_t { idle, waiting, backing_off, listening, finished };
-  struct AttemptState {
+  // On even places: written and read as one number, which must not lie across two lines of the cache.
+  struct alignas(2) AttemptState {
     Effect effect = Effect::unknown;
     bool connected : 1 = false;
     bool sent : 1 = false;      // A byte of it may have left.

@@ -26,11 +26,24 @@ class SlotPool {
   T& operator[](std::uint32_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
   const T& operator[](std::uint32_t slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
 
+  // What a place begins as.
+  const T& fresh() const { return fresh_; }
+
   std::uint32_t take() {
     if (free_count_ == 0) return make();
-    return free_[--free_count_];
+    const std::uint32_t slot = free_[--free_count_];
+    if (free_count_ > 0) prefetch(free_[free_count_ - 1]);
+    return slot;
   }
   void give_back(std::uint32_t slot) { free_[free_count_++] = slot; }
+
+  // Always inline: a function that does nothing but this is taken for one that does nothing.
+  [[gnu::always_inline]] void prefetch(std::uint32_t slot) const {
+    const char* const place = reinterpret_cast<const char*>(&(*this)[slot]);
+    __builtin_prefetch(place, 1);
+    __builtin_prefetch(place + 64, 1);
+    if constexpr (sizeof(T) > 128) __builtin_prefetch(place + 128, 1);
+  }
 
   std::uint32_t used() const { return made_ - free_count_; }
   std::uint32_t made() const { return made_; }                          // Every slot is below it.
@@ -42,13 +55,16 @@ class SlotPool {
       chunks_.push_back(std::allocator<T>().allocate(kChunk));
       free_.resize(free_.size() + kChunk);
     }
-    std::construct_at(&chunks_.back()[made_ % kChunk]);
+    std::construct_at(&chunks_.back()[made_ % kChunk], fresh_);
     return made_++;
   }
 
   // Small enough to come from memory that earlier runs gave back, not fresh from the system: of a run with
   // 30,000 places in use at once, 500 pages more were fresh with chunks of 128.
   static constexpr std::uint32_t kChunk = 16;
+  // To be copied: written out value by value a place would be cleared by an instruction that takes 10 ns to
+  // begin.
+  const T fresh_{};
   std::vector<T*> chunks_;
   std::vector<std::uint32_t> free_;  // Has room for every place there is, so that giving back is one store.
   std::uint32_t free_count_ = 0;

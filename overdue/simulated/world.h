@@ -86,9 +86,14 @@ class World : private WorldState {
   void forget_connections(std::uint32_t replica);
 
   // world_network.cc
-  void send_request(std::uint32_t index, AttemptSlot& attempt);
+  void send_request(std::uint32_t index, AttemptSlot& attempt) {
+    const LinkState& link = *channel_of(attempt).link_state;
+    const bool has_terms = attempt.deadline || attempt.message != kNone || link.repeats;
+    if (has_terms || !link.request.instant) return send_with_terms(index, attempt);
+    ++attempt.references;
+    arrive(index, attempt);
+  }
   void send_with_terms(std::uint32_t index, AttemptSlot& attempt);
-  void send_on(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance);
   void send_over_network(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance);
   void send_copy(std::uint32_t index, Instant arrives);
   void on_request(std::uint32_t index);
@@ -184,6 +189,7 @@ class World : private WorldState {
 
   // world_result.cc
   RunResult result();
+  void count_under_way();
   void add_clients(RunResult& result);
   void add_links(RunResult& result);
   void add_services(RunResult& result);

@@ -150,7 +150,7 @@ AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAt
   const std::uint32_t slot = attempts_.take();
   OVERDUE_CHECK(slot <= kIndexMax);
   AttemptSlot& attempt = attempts_[slot];
-  attempt = fresh_attempt_;
+  attempt = attempts_.fresh();
   attempt.in_use = true;
   attempt.call = index;
   attempt.channel = call.channel;

@@ -11,14 +11,8 @@ bool WorldState::lost(WayState& way, Random& random) {
   return kept < 1 && random.uniform() >= kept;
 }
 
-void World::send_request(std::uint32_t index, AttemptSlot& attempt) {
-  const LinkState& link = *channel_of(attempt).link_state;
-  if (attempt.deadline || attempt.message != kNone || link.link->repeats) [[unlikely]]
-    return send_with_terms(index, attempt);
-  send_on(index, attempt, std::nullopt);
-}
-
-// What most requests have nothing of: a deadline to tell, a write's message, something that repeats them.
+// What most requests have nothing of: a deadline to tell, a write's message, something that repeats them; and
+// a network that takes time.
 void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = channel_of(attempt);
   LinkState& link = *channel.link_state;
@@ -28,20 +22,16 @@ void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
     if (!allowance) return;  // No time is left: the limit ends it.
   }
   if (attempt.message != kNone) note_sent(attempt);
-  if (link.link->repeats && channel.random.uniform() < link.link->repeats->share.value())
+  if (link.repeats && channel.random.uniform() < link.link->repeats->share.value())
     send_copy(index,
               now_ + link.repeats_after.draw(channel.random) + link.request.delay.draw(channel.random));
-  send_on(index, attempt, allowance);
-}
-
-// `allowance`: what the server is told it has.
-inline void World::send_on(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance) {
-  if (!channel_of(attempt).link_state->request.instant) return send_over_network(index, attempt, allowance);
+  if (!link.request.instant) return send_over_network(index, attempt, allowance);
   if (allowance) attempt.deadline = saturating_add(now_, *allowance);
   ++attempt.references;
   arrive(index, attempt);
 }
 
+// `allowance`: what the server is told it has.
 void World::send_over_network(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance) {
   Channel& channel = channel_of(attempt);
   WayState& way = channel.link_state->request;

@@ -55,10 +55,12 @@ struct LinkState {
   std::uint32_t first_replica = 0;  // Of the service.
   bool tells_deadlines = false;     // The service has a use for them.
   bool always_connected = false;    // No pool and no connect phase.
+  bool repeats = false;             // Something on the way may repeat a request.
   std::uint64_t answered = 0, false_timeouts = 0;
   LatencyHistogram connect_failures;
   std::uint64_t connect_failure_count = 0;
   Duration pool_wait{};
+  std::uint64_t open = 0;      // At the end: attempts that are waited for.
   DurationDraw repeats_after;  // By something on the way.
 };
 

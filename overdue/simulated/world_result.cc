@@ -88,6 +88,7 @@ RunResult World::result() {
     const Call& call = calls_[i];
     if (call.in_use && call.client != kNone) fold(call);
   }
+  count_under_way();
   add_services(result);
   add_links(result);
   add_replicas(result);
@@ -149,13 +150,9 @@ void World::add_links(RunResult& result) {
     row.ordered_again += channel.ordered_again;
     for (std::size_t i = 0; i < kEndingCount; ++i) row.endings[i] += channel.endings[i];
   }
-  for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
-    const AttemptSlot& attempt = attempts_[i];
-    if (attempt.in_use && attempt.awaited && !is_question(attempt))
-      ++result.links[channels_[attempt.channel]->link].open;
-  }
   for (std::size_t i = 0; i < links_.size(); ++i) {
     LinkResult& row = result.links[i];
+    row.open = links_[i].open;
     if (links_[i].link->pool) row.pool_wait_mean = mean(links_[i].pool_wait, row.attempts);
   }
 }
@@ -167,17 +164,22 @@ double WorldState::utilisation(const ServiceState& service, double busy_ns, doub
   return share(busy_ns, passed * replicas * *service.service->workers);
 }
 
-// Work under way at the end counts as far as it has come.
-void World::add_services(RunResult& result) {
+// What is under way at the end: work counts as far as it has come.
+void World::count_under_way() {
   for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
-    if (!attempt.in_use || !is_at_work(attempt.phase)) continue;
+    if (!attempt.in_use) continue;
+    if (attempt.awaited && !is_question(attempt)) ++channel_of(attempt).link_state->open;
+    if (!is_at_work(attempt.phase)) continue;
     const auto spent = static_cast<double>((now_ - attempt.begun).count());
     ServiceState& service = service_of(attempt);
     service.under_way_ns += spent;
     replicas_[attempt.replica].under_way_ns += spent;
     if (!attempts_[attempt.original].awaited) service.under_way_wasted_ns += spent;
   }
+}
+
+void World::add_services(RunResult& result) {
   double busy = 0;
   double wasted = 0;
   std::uint64_t intents = 0;

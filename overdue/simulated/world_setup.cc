@@ -109,6 +109,7 @@ void World::set_up_links() {
     const Service& service = *services_[link.service].service;
     link.first_replica = services_[link.service].first_replica;
     link.always_connected = !said.pool && !link.network->connect;
+    link.repeats = said.repeats.has_value();
     link.tells_deadlines = service.refuses_expired || service.passes_deadline_on;
     const auto way = [](const Direction& direction, Bursts* of_network) {
       WayState state{.delay = draw_of(direction.delay),

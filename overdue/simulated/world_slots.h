@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -79,7 +80,8 @@ constexpr bool is_at_work(Phase phase) {
 }
 
 // One attempt as its caller sees it, and one copy of its request as a server does. A message that arrives
-// twice has a second slot, whose `original` is the first.
+// twice has a second slot, whose `original` is the first. One line of the cache for what its caller asks, one
+// from its arrival on.
 struct alignas(64) AttemptSlot {
   std::uint32_t call = kNone;
   std::uint32_t channel = kNone;
@@ -90,28 +92,29 @@ struct alignas(64) AttemptSlot {
   std::uint32_t references = 0;   // Its caller, messages under way, the server.
   AttemptNumber number{};
   Instant started{};            // By its caller.
-  Instant arrived{};            // At the server.
   EventQueue::Ticket step = 0;  // The event that ends the present step.
   std::uint16_t status = 0;     // Of the answer that is on its way.
   std::uint8_t group = 0;       // Of calls, the one that runs.
   std::uint8_t pending = 0;     // Calls of it without a verdict.
   Phase phase = Phase::away;
   Ending answer = Ending::replied;  // What is on its way.
-  bool awaited : 1 = false;         // Its caller waits for it.
-  bool watched : 1 = false;         // Given up, and a late answer is still heard.
-  bool timed_out : 1 = false;       // Given up by a limit, and no answer has come yet.
-  bool connected : 1 = false;
-  bool in_pool_queue : 1 = false;
-  bool has_connection : 1 = false;  // Of a pool.
-  bool cancelled : 1 = false;       // A cancellation has come.
-  bool fails : 1 = false;           // The work will end in an error.
-  bool wasted : 1 = false;          // The work ended, and its caller had left.
-  bool in_use : 1 = false;
+  bool awaited = false;             // Its caller waits for it.
+  bool watched = false;             // Given up, and a late answer is still heard.
+  bool timed_out = false;           // Given up by a limit, and no answer has come yet.
+  bool connected = false;
+  bool in_pool_queue = false;
+  bool has_connection = false;  // Of a pool.
+  bool cancelled = false;       // A cancellation has come.
+  bool fails = false;           // The work will end in an error.
+  bool wasted = false;          // The work ended, and its caller had left.
+  bool in_use = false;
+  Instant arrived{};                // At the server.
   Instant begun{};                  // By a worker.
   Duration paused{};                // The replica's pauses up to where its present step began.
   Duration server_time{};           // From its arrival to its answer.
   std::optional<Instant> deadline;  // As told to the server.
 };
+static_assert(offsetof(AttemptSlot, arrived) == 64);
 
 // Asked about a write: its attempts count from 1.
 constexpr bool is_question(const AttemptSlot& attempt) { return attempt.number == AttemptNumber{0}; }

@@ -111,9 +111,6 @@ class WorldState {
   std::vector<std::uint32_t> at_once_;  // Attempts whose answer is there as soon as this event is over.
   SlotPool<Call> calls_;
   SlotPool<AttemptSlot> attempts_;
-  // What a new attempt begins as, to be copied: written out value by value it would be cleared by an
-  // instruction that takes 10 ns to begin.
-  const AttemptSlot fresh_attempt_;
   std::vector<LinkState> links_;
   std::deque<Bursts> bursts_;
   std::vector<std::unique_ptr<Channel>> channels_;
