@@ -370,21 +370,6 @@ TEST(SimulateCommand, WarnsOfAPolicyFileThatHurts) {
   EXPECT_THAT(run.out, Not(HasSubstr("warning")));
 }
 
-TEST(SimulateCommand, FindsWhereAScenarioTips) {
-  const ScratchFolder folder;
-  const std::string path = folder.file("coin.toml", kCoin);
-  // Half of the seeds reach 50 % of answers where half of the requests are lost.
-  const auto run = run_overdue(
-      "simulate --tip network.lan.request.loss=1%..90% --seeds 1..11 --set 'expect.half.is=>= 50%' " + path);
-  EXPECT_EQ(run.status, 0) << run.err;
-  ASSERT_THAT(run.out, HasSubstr("tips between "));
-  const double low = std::stod(run.out.substr(run.out.find("tips between ") + 13));
-  EXPECT_NEAR(low, 50, 5);
-  const auto none = run_overdue("simulate --tip network.lan.request.loss=1%..2% --seeds 1..3 " + path);
-  EXPECT_EQ(none.status, 1);
-  EXPECT_THAT(none.out, HasSubstr("expectations fail at both ends, and what lies between was not tried"));
-}
-
 TEST(SimulateCommand, SaysWhatIsWrongWithItsFlags) {
   const ScratchFolder folder;
   const std::string path = folder.file("coin.toml", kCoin);

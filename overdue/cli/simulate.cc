@@ -161,7 +161,8 @@ Result<Request> request_of(const SimulateFlags& flags) {
     const auto until = parse_duration(*flags.until);
     if (!until) return fail(ErrorCode::invalid_argument, "--until: " + until.error().message);
     if (until->count() == 0)
-      return fail(ErrorCode::invalid_argument, "--until 0: write a duration above zero");
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--until {}: write a duration above zero", *flags.until));
     request.until = *until;
   }
   request.threads = std::max(1U, std::thread::hardware_concurrency());

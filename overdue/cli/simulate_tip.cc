@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "overdue/base/quantity.h"
 #include "overdue/report/text_table.h"
@@ -47,6 +49,7 @@ std::string text_of(double number, const Amount& like) {
   if (like.is_whole) return fmt::format("{}", std::llround(number));
   // A retry budget is read to a tenth of a per cent, and where a share is 1 % or more nobody needs finer.
   if (like.suffix == "%" && number >= 1) return fmt::format("{:g}%", std::round(number * 10) / 10);
+  if (number >= 1e4) return fmt::format("{}{}", std::llround(number), like.suffix);
   return fmt::format("{:.4g}{}", number, like.suffix);
 }
 
@@ -61,7 +64,26 @@ Error said_of_tip(Error error) {
   return error;
 }
 
+// The same amount, ever less fine: many a key is read to a grain of its own, as thousandths or whole seconds.
+std::vector<std::string> rounded(const std::string& text) {
+  const auto amount = parse_amount(text);
+  std::vector<std::string> less_fine;
+  if (!amount || amount->is_whole) return less_fine;
+  const std::array<double, 3> grains =
+      amount->is_duration ? std::array{1e6, 1e9, 60e9} : std::array{0.001, 0.1, 1.0};
+  for (const double grain : grains) {
+    const double number = std::round(amount->number / grain) * grain;
+    if (number > 0) less_fine.push_back(text_of(number, *amount));
+  }
+  return less_fine;
+}
+
 bool holds(const TipTrial& trial) { return trial.held * 2 >= trial.runs; }
+
+bool is_between(const std::string& low, const std::string& value, const std::string& high) {
+  const double number = parse_amount(value)->number;
+  return parse_amount(low)->number < number && number < parse_amount(high)->number;
+}
 
 struct Range {
   std::string key, low, high;
@@ -132,9 +154,18 @@ Result<TipReport> find_tip(const ScenarioChoice& choice, const std::string& rang
   if (!high) return std::unexpected(high.error());
   report.found = holds(*low) != holds(*high);
   for (int i = 0; report.found && i < kTrialsMax && !progress.stop; ++i) {
-    const std::string middle = middle_of(report.low, report.high);
+    std::string middle = middle_of(report.low, report.high);
     if (middle.empty()) break;
-    const auto tried = attempt(middle);
+    auto tried = attempt(middle);
+    // Refused between two that were not: it is finer than its key.
+    bool finest = false;
+    for (const std::string& value : tried ? std::vector<std::string>{} : rounded(middle)) {
+      finest = !is_between(report.low, value, report.high);
+      if (finest) break;
+      tried = attempt(middle = value);
+      if (tried) break;
+    }
+    if (finest) break;
     if (!tried) return std::unexpected(tried.error());
     if (progress.stop) break;  // Of some of the seeds alone nothing follows.
     (holds(*tried) == holds(*low) ? report.low : report.high) = middle;

@@ -73,6 +73,7 @@ TEST(WholePolicy, NamesEachFaultWithItsLineAndWhatWouldBeRight) {
       {"\"full\"", "\"some\"", "write one of \"none\", \"full\", \"decorrelated\""},
       {"ratio = 0.1", "ratio = 10", "p.toml:21: dependency.payments.retry.budget.ratio"},
       {"ratio = 0.1", "ratio = 0.0005", "no finer than 0.1%"},
+      {"ratio = 0.1", "ratio = 0.0004", "ratio = 0.0004: no finer"},
       {"floor_per_second = 1.0", "floor_per_second = -1.0", "0 to 1000000 retries a second"},
       {"floor_per_second = 1.0", "floor_per_second = nan", "0 to 1000000 retries a second"},
       {"window = \"10s\" }", "window = \"2h\" }", "write 1ms to 1h"},

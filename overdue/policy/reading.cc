@@ -35,7 +35,13 @@ std::string Faults::text() const {
 
 std::string shown(const toml::node& node) {
   std::ostringstream out;
-  node.visit([&](const auto& value) { out << value; });
+  node.visit([&](const auto& value) {
+    // A number as it is written, and not with all of its binary digits.
+    if constexpr (toml::is_floating_point<decltype(value)>)
+      out << fmt::format("{}", value.get());
+    else
+      out << value;
+  });
   std::string text;
   for (const char letter : out.str()) {  // One fault, one line.
     if (letter == '\n')

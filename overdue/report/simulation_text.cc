@@ -26,9 +26,10 @@ std::string busy_or_none(const std::optional<double>& utilisation) {
   return utilisation ? format_rate(*utilisation) : "none";
 }
 
+// Long names mostly differ at their ends.
 std::string capped(const std::string& name) {
   constexpr std::size_t kNameMax = 24;
-  return name.size() > kNameMax ? name.substr(0, kNameMax - 2) + ".." : name;
+  return without_middle(name, kNameMax);
 }
 
 // `filled` of `whole` as '#', the rest of `total` of it as '.'.

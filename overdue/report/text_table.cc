@@ -27,6 +27,17 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string without_middle(std::string_view text, std::size_t width) {
+  std::vector<std::size_t> letters;  // Where each begins.
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if ((static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U) letters.push_back(at);
+  }
+  if (letters.size() <= width) return std::string(text);
+  const std::size_t kept = width - 2;
+  const std::string_view end = text.substr(letters[letters.size() - kept / 2]);
+  return std::string(text.substr(0, letters[kept - kept / 2])) + ".." + std::string(end);
+}
+
 std::string TextTable::text(std::size_t indent) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {

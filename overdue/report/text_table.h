@@ -27,6 +27,10 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view f
 // Characters on the screen: UTF-8 continuation bytes do not count.
 std::size_t shown_width(std::string_view text);
 
+// At most `width` characters, of a longer text the middle left out: "payments_a..eu_west_1". Requires:
+// width >= 4.
+std::string without_middle(std::string_view text, std::size_t width);
+
 // Names from logs may hold anything; control characters are shown as \xNN, so that none reaches a terminal.
 std::string printable(std::string_view text);
 

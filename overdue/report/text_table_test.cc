@@ -14,6 +14,12 @@ TEST(TextTable, PadsToTheWidestCellAndLeavesNoSpacesAtTheEnd) {
 
 TEST(TextTable, CountsCharactersAndNotBytes) { EXPECT_EQ(shown_width("µs"), 2u); }
 
+TEST(TextTable, LeavesOutTheMiddleOfALongNameAndCutsNoCharacter) {
+  EXPECT_EQ(without_middle("payments_eu_west_1", 18), "payments_eu_west_1");
+  EXPECT_EQ(without_middle("payments_eu_west_1", 17), "payments..u_west_1");
+  EXPECT_EQ(without_middle("äöüßéàèùâê", 8), "äöü..ùâê");
+}
+
 TEST(Wrapped, BreaksAtSpacesAndIndentsTheRest) {
   EXPECT_EQ(wrapped("one two three", 9, "! ", "  "), "! one two\n  three\n");
   EXPECT_EQ(wrapped("averyveryverylongword x", 5, "", ""), "averyveryverylongword\nx\n");

@@ -284,8 +284,9 @@ class ScenarioParser {
     if (tables == nullptr) return;
     for (const auto& [name, table] : tables->entries) {
       const std::string path = fmt::format("{}.{}", section, name);
+      if (is_none(table)) continue;  // Taken away from a base.
       if (table.kind != TomlValue::Kind::table) {
-        faults_.add(table.line, path, fmt::format("must be a table: write [{}.NAME]", section));
+        faults_.add(table.line, path, fmt::format("must be a table, or \"none\": write [{}.NAME]", section));
         continue;
       }
       TableReader reader(table, path, faults_);

@@ -329,7 +329,8 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   read_store(reader, service);
   reader.done();
   // Workers that were written wrongly are not unlimited.
-  if (!service.workers && reader.has("queue") && reader.faults().size() == faults_before)
+  if (!service.workers && reader.has("queue") && !is_none(*reader.any("queue")) &&
+      reader.faults().size() == faults_before)
     reader.fault("queue", "is never used with unlimited workers: set workers");
   return service;
 }

@@ -29,7 +29,7 @@ Duration read_length(TableReader& reader, std::string_view key, Duration otherwi
 
 bool says_none(TableReader& reader, std::string_view key) {
   const TomlValue* value = reader.any(key);
-  return value != nullptr && value->kind == TomlValue::Kind::text && value->text == "none";
+  return value != nullptr && is_none(*value);
 }
 
 std::optional<Duration> read_length_or_none(TableReader& reader, std::string_view key) {

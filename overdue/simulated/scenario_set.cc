@@ -52,6 +52,10 @@ class Setter {
   // One that is not is a slip of the pen, not a new service. A link is there with its dependency.
   bool table_is_there() {
     const std::string& section = path_[0];
+    if (section == "expect" && path_.size() > 1 && root_.find(section) == nullptr) {
+      fault("there is no [[expect]] to set: write one in the scenario's file");
+      return false;
+    }
     if (std::ranges::find(kSections, section) == std::end(kSections)) return true;
     if (path_.size() < 3) {
       fault(fmt::format("names no key: write {}.NAME.KEY", section));

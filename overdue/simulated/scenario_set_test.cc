@@ -95,6 +95,26 @@ TEST(ScenarioSet, APlainValueGivesWayToATableWhereItMayBeOne) {
   EXPECT_EQ(std::get<ExponentialTime>(scenario->services[0].service_time.kind).mean, 5ms);
 }
 
+TEST(ScenarioSet, NoneTakesAwayWhatTheFileHas) {
+  const auto scenario =
+      parsed_of({{"s.toml", with("workers = 4", "workers = 4\nqueue = { max = 100 }")}},
+                {{"service.orders.workers", "none"}, {"service.orders.queue", "none"}, {"fault", "none"}});
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_FALSE(scenario->services[0].workers.has_value());
+  EXPECT_TRUE(scenario->faults.empty());
+  const auto variant = parsed_of(
+      {{"base.toml", std::string(kShop)}, {"s.toml", "based_on = \"base.toml\"\n[fault]\ncut = \"none\"\n"}});
+  ASSERT_TRUE(variant) << variant.error().message;
+  EXPECT_TRUE(variant->faults.empty());
+}
+
+TEST(ScenarioSet, SaysThatThereIsNoExpectationToSet) {
+  std::string text(kShop);
+  text.resize(text.find("[[expect]]"));
+  EXPECT_THAT(fault_of({{"s.toml", text}}, {{"expect.1.is", ">= 5"}}),
+              HasSubstr("--set: expect.1.is there is no [[expect]] to set"));
+}
+
 TEST(ScenarioSet, AKeyBelowAPlainValueThatIsNoTableIsAFault) {
   for (const auto& [key, value] : Sets{{"dependency.orders.retry.budget.foo", "10%"},
                                        {"service.orders.workers.x", "5"},

@@ -207,7 +207,7 @@ constexpr double kCountMax = 1e9;  // Of workers and of who waits.
 void TableReader::whole_or_none(std::string_view key, std::optional<std::uint32_t>& into) {
   const TomlValue* value = ask(key);
   if (value == nullptr) return;
-  if (value->kind == TomlValue::Kind::text && value->text == "none") {
+  if (is_none(*value)) {
     into.reset();
   } else if (value->kind == TomlValue::Kind::number && value->is_whole && value->number >= 1 &&
              value->number <= kCountMax) {
@@ -234,8 +234,7 @@ std::optional<std::vector<std::string>> TableReader::texts(std::string_view key)
 const TomlValue* TableReader::table(std::string_view key) {
   const TomlValue* value = ask(key);
   if (value == nullptr || value->kind == TomlValue::Kind::table) return value;
-  if (value->kind != TomlValue::Kind::text || value->text != "none")
-    fault(key, fmt::format("= {}: must be a table, or \"none\"", shown(*value)));
+  if (!is_none(*value)) fault(key, fmt::format("= {}: must be a table, or \"none\"", shown(*value)));
   return nullptr;
 }
 

@@ -36,6 +36,11 @@ struct TomlEntry {
   TomlValue value;
 };
 
+// "none": no limit, or of what a base has nothing.
+inline bool is_none(const TomlValue& value) {
+  return value.kind == TomlValue::Kind::text && value.text == "none";
+}
+
 // Errors: invalid_argument, "PATH:LINE: not TOML: ...".
 Result<TomlValue> parse_toml(std::string_view text, const std::string& path);
 

@@ -262,6 +262,16 @@ TEST(World, WhoHasLeftTheLineForAConnectionIsNotCountedInIt) {
   EXPECT_EQ(result.clients[0].calls.answered, 1U);
 }
 
+TEST(World, RecordedCallsBeginWithinTheTimesThatTheClientHas) {
+  SmallWorld world(every(100ms, 100));
+  world.client().from = 2s;
+  world.client().to = 5s;
+  const RunResult result = world.run();
+  EXPECT_EQ(result.calls.total, 30U);
+  EXPECT_EQ(result.timeline[1].offered, 0U);
+  EXPECT_EQ(result.timeline[2].offered, 10U);
+}
+
 TEST(World, BalancersShareTheLoadAsTheySay) {
   SmallWorld world(every(1ms, 4'000));
   world.service().replicas = {"a", "b", "c", "d"};

@@ -216,9 +216,11 @@ void World::set_up_clients() {
              static_cast<std::uint32_t>(users_.size() - 1));
         ++open_sources_;
       }
-    } else if (std::holds_alternative<RecordedArrivals>(said.arrivals)) {
+    } else if (const auto* recorded = std::get_if<RecordedArrivals>(&said.arrivals)) {
       const std::uint32_t source = add_source(0);
       ++open_sources_;
+      sources_[source].next =
+          static_cast<std::size_t>(std::ranges::lower_bound(recorded->at, said.from) - recorded->at.begin());
       schedule_arrival(sources_[source], source);
     } else {
       for (std::uint32_t i = 0; i < said.instances; ++i) {
