@@ -53,6 +53,7 @@ struct WriteOperation {
   std::uint32_t client = kNone;
   std::uint32_t instance = 0;
   std::uint32_t root = kNone;  // The call in whose place all this is done; held until the write has ended.
+  std::uint64_t number = 0;    // Its intent's, as a trace prints it.
   std::string intent, key, bytes, reply;
   Instant last_send{};
   std::optional<Instant> valid_until;

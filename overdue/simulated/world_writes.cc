@@ -39,7 +39,8 @@ void World::begin_operation(const NewCall& made) {
   const OperationId id{writes_->operations.size()};
   operation.client = made.client;
   operation.instance = made.channel - journal.channels.front();
-  operation.intent = clients_[made.client].client->name + " " + std::to_string(writes_->operations.size());
+  operation.number = calls_made_ + 1;  // The call's that is made for it below.
+  operation.intent = clients_[made.client].client->name + " " + std::to_string(operation.number);
   operation.orders_left = journal.said->orders_again;
   const bool orders_anyway =
       journal.said->is(ClientWrong::unknown_is_failure) || journal.said->is(ClientWrong::person_is_failure);
@@ -76,6 +77,7 @@ void World::order_again(OperationId id) {
   const OperationId next{writes_->operations.size()};
   operation.client = before.client;
   operation.instance = before.instance;
+  operation.number = before.number;
   operation.intent = before.intent;
   operation.orders_left = before.orders_left - 1;
   operation.replaces = journal.journal.find(id) ? id : before.replaces;
@@ -96,6 +98,7 @@ void World::start_lifecycle(const NewCall& made, OperationId id, std::uint32_t p
   JournalState& journal = writes_->journals[operation.client];
   if (!std::exchange(operation.holds_root, true)) {
     operation.root = call.root;
+    call.key = operation.number;  // One taken over after its first call is gone is still the same intent.
     ++calls_[operation.root].holds;
   }
   ++operation.processes;

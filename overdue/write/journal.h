@@ -69,6 +69,8 @@ struct PersistReport {
 //                    landed or is sure not to (open the WAL; end the old backends). A write that is still on
 //                    its way is not one that was never made.
 //   deletion         entries go only through collect(): confirmed or closed, and heard of by their caller.
+//                    Of one intent the oldest goes first: one collected while an older one is there stays
+//                    until that is collected too. Without it the next would replace none that is there.
 //
 // Threads: an implementation's own; it is called by one owner.
 class Journal {
@@ -84,7 +86,7 @@ class Journal {
   virtual std::optional<JournalEntry> find(OperationId id) const = 0;
   // Entries in state sent or needs_person, for a process that starts or takes over.
   virtual std::vector<JournalEntry> unresolved() const = 0;
-  // False where the entry has not ended, or there is none.
+  // It goes, now or with the last older one of its intent. False where it has not ended, or there is none.
   virtual bool collect(OperationId id) = 0;
 };
 

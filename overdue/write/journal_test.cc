@@ -80,5 +80,23 @@ TEST(MemoryJournal, CollectsOnlyWhatHasEnded) {
   EXPECT_FALSE(journal.find(kId).has_value());
 }
 
+TEST(MemoryJournal, CollectsTheOldestOfAnIntentFirstSoThatANextOneFindsWhatItReplaces) {
+  constexpr OperationId kSecond{2};
+  const Persist never{.kind = PersistKind::outcome, .outcome = {EntryState::never, Proof::never_sent}};
+  MemoryJournal journal;
+  journal.land(journal.ask_entry({.id = kId, .intent = "pay"}));
+  journal.land(journal.ask(kId, never));
+  journal.land(journal.ask_entry({.id = kSecond, .intent = "pay", .replaces = kId}));
+  journal.land(journal.ask(kSecond, never));
+  EXPECT_TRUE(journal.collect(kSecond));
+  EXPECT_TRUE(journal.find(kSecond).has_value()) << "the first is still there";
+  journal.land(journal.ask_entry({.id = OperationId{3}, .intent = "pay", .replaces = kSecond}));
+  EXPECT_TRUE(journal.find(OperationId{3}).has_value());
+  EXPECT_TRUE(journal.collect(kId));
+  EXPECT_FALSE(journal.find(kId).has_value());
+  EXPECT_FALSE(journal.find(kSecond).has_value());
+  EXPECT_TRUE(journal.find(OperationId{3}).has_value()) << "it has not ended";
+}
+
 }  // namespace
 }  // namespace overdue

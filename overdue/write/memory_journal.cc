@@ -46,7 +46,13 @@ bool MemoryJournal::collect(OperationId id) {
   const JournalEntry* entry = at(id);
   if (entry == nullptr || entry->state == EntryState::sent || entry->state == EntryState::needs_person)
     return false;
-  std::erase_if(entries_, [&](const JournalEntry& other) { return other.id == id; });
+  collected_.insert(id);
+  const std::string intent = entry->intent;
+  auto oldest = std::ranges::find(entries_, intent, &JournalEntry::intent);
+  while (oldest != entries_.end() && collected_.erase(oldest->id) > 0) {
+    oldest = entries_.erase(oldest);
+    oldest = std::ranges::find(oldest, entries_.end(), intent, &JournalEntry::intent);
+  }
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "overdue/write/journal.h"
@@ -58,7 +59,8 @@ class MemoryJournal final : public Journal {
   void report(const Pending& about, const PersistEnded& ended);
   JournalEntry* at(OperationId id);
 
-  std::vector<JournalEntry> entries_;
+  std::vector<JournalEntry> entries_;  // In the order of their landing.
+  std::set<OperationId> collected_;    // Of these: kept for an older one of their intent.
   std::vector<Pending> pending_;
   std::vector<Report> reports_;
   std::uint64_t tickets_ = 0;
