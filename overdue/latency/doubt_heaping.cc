@@ -186,7 +186,7 @@ std::vector<Heap> find_heaps(const EndingTable& table) {
   const OctaveCells cells(table, count_replied);
   const Duration least = std::max(replies.median, coarse_below(replies.tick));
   std::vector<Pile> candidates;
-  for (std::size_t cell = least > Duration{} ? OctaveCells::cell_of(least) + 2 : 0; cell < cells.size();
+  for (std::size_t cell = least > Duration{} ? OctaveCells::cell_of(least) + 3 : 0; cell < cells.size();
        ++cell) {
     const std::uint64_t count = cells.window(static_cast<std::ptrdiff_t>(cell));
     const double expected = std::max(static_cast<double>(cells.larger_neighbour(cell)), kNeighbourMin);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <deque>
 #include <vector>
 
@@ -125,6 +127,38 @@ TEST(Bursts, NeedTwentyLateCallsInTenCellsUnevenlySpread) {
   EXPECT_FALSE(find_bursts({}));
 }
 
+TEST(Bursts, AreNotMadeByACallAloneInItsSecond) {
+  // At the start, as where calls begun before the first end are logged, in the middle, and at the end.
+  for (const std::size_t at : {0U, 200U, 400U}) {
+    std::vector<LateOfCalls> cells(400);
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = {.calls = 100, .late = i % 4 == 0 ? 1.0 : 0.0};
+    const LateOfCalls alone{.calls = 1, .late = 1};
+    cells.insert(cells.begin() + static_cast<std::ptrdiff_t>(at), 4, alone);
+    EXPECT_FALSE(find_bursts(cells)) << at;
+  }
+}
+
+// What a proxy has logged since its log was rotated: the calls that ended after that.
+void rotate(GeneratedLog& log, Duration limit) {
+  const WallTime rotated = log.rows[log.rows.size() / 2].start;
+  std::erase_if(log.rows, [&](const Attempt& row) {
+    return row.start < rotated && std::min(row.elapsed, limit) < rotated - row.start;
+  });
+}
+
+TEST(Bursts, AreNotMadeByRotation) {
+  int bursts = 0;
+  int omissions = 0;
+  for (std::uint64_t seed = 0; seed < kLogs; ++seed) {
+    GeneratedLog log(seed, {.calls = 20'000, .calls_per_second = 100});
+    rotate(log, 20s);
+    bursts += has(log.measure(20s), "bursts") ? 1 : 0;
+    omissions += has(log.measure(20s), "coordinated_omission") ? 1 : 0;
+  }
+  EXPECT_LE(bursts, 1);
+  EXPECT_EQ(omissions, 0);
+}
+
 void heap_at(GeneratedLog& log, Duration at, double share, double again_share) {
   for (Attempt& row : log.rows) {
     if (log.random().uniform() >= share) continue;
@@ -185,6 +219,27 @@ TEST(Heaping, DoesNotTakeTheBulkOfASteadyServiceForAHeap) {
   EXPECT_TRUE(find_heaps(table_of({{0ms, 1000}})).empty());
 }
 
+TEST(Heaping, DoesNotTakeABulkNarrowerThanAWindowForAHeap) {
+  int heaps = 0;
+  for (std::uint64_t seed = 0; seed < kLogs; ++seed) {
+    // 20 ms and more, over three octaves, so that the bulk lies anywhere in its cell.
+    const double least = 20e6 * std::exp2(static_cast<double>(seed) / 20);
+    for (const double scale : {0.002, 0.01, 0.02}) {
+      Random random(seed);
+      std::vector<Duration> latencies;
+      for (int i = 0; i < 8000; ++i) {
+        latencies.emplace_back(
+            static_cast<std::int64_t>(least * (1 + Exponential{.mean = scale}.draw(random))));
+      }
+      std::ranges::sort(latencies);
+      std::vector<std::pair<Duration, std::uint64_t>> replies;
+      for (const Duration latency : latencies) replies.emplace_back(latency, 1);
+      heaps += find_heaps(table_of(replies)).empty() ? 0 : 1;
+    }
+  }
+  EXPECT_LE(heaps, 1);
+}
+
 TEST(CoordinatedOmission, ReproducesTheFreezeOfTwelveSeconds) {
   Measurement::Starts starts{WallTime{}, 1ms, std::vector<std::uint32_t>(39'901)};
   for (std::size_t i = 0; i < 120; ++i) starts.counts[i * 100] = 1;
@@ -203,6 +258,36 @@ TEST(CoordinatedOmission, ReproducesTheFreezeOfTwelveSeconds) {
   EXPECT_TRUE(find_omission(input));
   starts.counts[12'150] += 40;
   EXPECT_FALSE(find_omission(input));
+}
+
+TEST(CoordinatedOmission, IsNotSeenInProbesFurtherApartThanTheirTimeout) {
+  struct Case {
+    Duration interval, limit;
+  };
+  for (const Case& probe : {Case{15s, 10s}, Case{10s, 5s}, Case{1s, 900ms}}) {
+    GeneratedLog log(3, {.calls = 5'000, .lost_probability = 0.03});
+    for (std::size_t i = 0; i < log.rows.size(); ++i)
+      log.rows[i].start = log.rows.front().start + probe.interval * static_cast<std::int64_t>(i);
+    EXPECT_FALSE(has(log.measure(probe.limit), "coordinated_omission")) << to_milliseconds(probe.interval);
+  }
+}
+
+TEST(CoordinatedOmission, IsNotSeenBeforeTheLogsFirstOtherCall) {
+  GeneratedLog log(4, {.lost_probability = 0});
+  log.rows.front().start -= 60s;
+  log.rows.front().elapsed = 61s;
+  EXPECT_FALSE(has(log.measure(1h), "coordinated_omission"));
+}
+
+TEST(CoordinatedOmission, IsNotJudgedWhereLongCallsCoverTheLog) {
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    for (const Duration tick : {Duration(1ns), Duration(1s)}) {
+      GeneratedLog log(seed, {.calls = 20'000, .calls_per_second = 300});
+      for (Attempt& row : log.rows) row.start -= row.start.time_since_epoch() % tick;
+      for (const Duration limit : {2s, 5s, 10s, 30s})
+        EXPECT_FALSE(has(log.measure(limit), "coordinated_omission")) << seed;
+    }
+  }
 }
 
 TEST(CoordinatedOmission, IsNotSeenWithoutTimesOrLongCalls) {
