@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -58,8 +60,15 @@ class CounterRow {
   }
   // Adds each counter to what stands at its place. Requires: no fewer sums than counters.
   void add_to(std::span<std::uint32_t> sums) const {
-    for (std::size_t at = 0; at < low_.size(); ++at) sums[at] += low_[at];
-    for (std::size_t at = 0; at < high_.size(); ++at) sums[at] += std::uint32_t{high_[at]} << 8;
+    std::size_t at = 0;
+    // A number of them that the compiler knows, and no sum among them for all it knows: added side by side.
+    std::array<std::uint8_t, 64> some;
+    for (; at + some.size() <= low_.size(); at += some.size()) {
+      std::memcpy(some.data(), low_.data() + at, some.size());
+      for (std::size_t index = 0; index < some.size(); ++index) sums[at + index] += some[index];
+    }
+    for (; at < low_.size(); ++at) sums[at] += low_[at];
+    for (at = 0; at < high_.size(); ++at) sums[at] += std::uint32_t{high_[at]} << 8;
   }
   // For one who adds many: where one may be added while it is not at kLowMax.
   static constexpr std::uint8_t kLowMax = 0xff;

@@ -72,5 +72,16 @@ TEST(CounterRow, IsBroughtIntoAnotherOrderWithZerosForWhatItDoesNotHave) {
   EXPECT_EQ(sums, (std::vector<std::uint32_t>{0x501, 1, 6}));
 }
 
+TEST(CounterRow, AddsEachOfManyCountersToItsOwnSum) {
+  constexpr std::size_t kCounters = 150;  // Some at a time, and a rest.
+  CounterRow row;
+  row.resize(kCounters);
+  for (std::size_t at = 0; at < kCounters; ++at) row.set(at, at * 7);
+  std::vector<std::uint32_t> sums(kCounters + 1, 1000);
+  row.add_to(sums);
+  for (std::size_t at = 0; at < kCounters; ++at) EXPECT_EQ(sums[at], 1000 + at * 7) << at;
+  EXPECT_EQ(sums[kCounters], 1000U);
+}
+
 }  // namespace
 }  // namespace overdue
