@@ -13,7 +13,7 @@ namespace overdue {
 // it is ExactCounts::merge()'s. Threads: as said.
 class ExactCounts::Merge {
  public:
-  static constexpr std::size_t kParts = 4;
+  static constexpr std::size_t kParts = 2;
 
   // Both must outlive it.
   Merge(ExactCounts& ours, const ExactCounts& theirs, const std::vector<std::uint16_t>& to_series)

@@ -300,15 +300,13 @@ void Measurement::merge(const Measurement& other, const RunBoth& run_both) {
     }
   }
   ExactCounts::Merge exact(exact_, other.exact_, to_exact_series);
-  run_both([&] { exact.begin(); }, [&] { blocks_.merge(other.blocks_, to_series); });
-  run_both(
-      [&] {
-        for (std::size_t part = 1; part < ExactCounts::Merge::kParts; ++part) exact.add_rows(part);
-      },
-      [&] {
-        exact.add_rows(0);
-        seconds_.merge(other.seconds_, {0});
-      });
+  run_both([&] { exact.begin(); },
+           [&] {
+             blocks_.merge(other.blocks_, to_series);
+             seconds_.merge(other.seconds_, {0});
+           });
+  static_assert(ExactCounts::Merge::kParts == 2);
+  run_both([&] { exact.add_rows(0); }, [&] { exact.add_rows(1); });
   exact.finish();
   starts_.merge(other.starts_);
   longest_.merge(other.longest_);
