@@ -83,9 +83,8 @@ void BucketCounts::cover(std::uint32_t first, std::uint32_t end) {
 
 void BucketCounts::cover_used_of(const BucketCounts& other) {
   const auto group_is_empty = [&other](std::uint32_t first) {
-    const auto begin = other.bytes_.begin() + (std::ptrdiff_t{first} << other.width_log2_);
-    return std::all_of(begin, begin + (std::ptrdiff_t{kBucketsTogether} << other.width_log2_),
-                       [](std::uint8_t byte) { return byte == 0; });
+    const std::span bytes = std::span(other.bytes_).subspan(std::size_t{first} << other.width_log2_);
+    return sum_of_bytes(bytes.first(std::size_t{kBucketsTogether} << other.width_log2_)) == 0;
   };
   std::uint32_t first = 0;
   std::uint32_t end = other.size();
