@@ -134,6 +134,8 @@ void CsvReader::read_block(std::string_view block, Pass& pass) const {
       if (digit_first || !is_no_row(block.substr(begin, end - begin))) [[likely]] {
         taker_.take<true>(text_of, pass);
       }
+      if (pass.was_set_aside) [[unlikely]]
+        check_for_header(block.substr(begin, end - begin), pass);
       end = newline;
       place += fields;
     } else {
@@ -191,9 +193,33 @@ void CsvReader::read_slowly(std::string_view line, Pass& pass) const {
   // One delimiter more at the end is a habit of some writers.
   while (texts.size() > field_count_ && texts.back().empty()) texts.pop_back();
   if (texts.size() == 1 && texts[0].empty() && field_count_ > 1) return;
+  if (texts.size() != field_count_ && is_other_header(line))
+    return pass.sink.set_aside_for(kOtherHeader, pass.line, line);
   if (texts.size() < field_count_) return pass.sink.set_aside("fewer fields than the header", pass.line);
   if (texts.size() > field_count_) return pass.sink.set_aside("more fields than the header", pass.line);
   taker_.take<false>([&](std::uint32_t field) { return texts[field]; }, pass);
+  if (pass.was_set_aside) check_for_header(line, pass);
+}
+
+// Of a line that was set aside.
+void CsvReader::check_for_header(std::string_view line, Pass& pass) const {
+  pass.was_set_aside = false;
+  if (is_other_header(line)) pass.sink.set_aside_for(kOtherHeader, pass.line, line);
+}
+
+// Columns are named in it, a latency among them, and no number stands there. This file's own header, written
+// another way (in quotes, with blanks), names nothing new.
+bool CsvReader::is_other_header(std::string_view line) const {
+  if (shape_.header_line.empty()) return false;
+  CsvFields fields;
+  fields.split(line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line, shape_.delimiter);
+  const auto is_number = [](std::string_view text) { return decimal_scaled(trimmed(text), 0).has_value(); };
+  const auto is_latency = [](std::string_view text) { return names_a_latency(trimmed(text)); };
+  if (std::ranges::any_of(fields.texts, is_number) || std::ranges::none_of(fields.texts, is_latency))
+    return false;
+  return !std::ranges::equal(fields.texts, shape_.names, [](std::string_view text, const std::string& name) {
+    return trimmed(text) == name;
+  });
 }
 
 }  // namespace overdue

@@ -35,6 +35,9 @@ struct CsvShape {
   FieldPlan plan;
 };
 
+// Of a line that is a header, and not this file's: its columns may be others from there on.
+inline constexpr std::string_view kOtherHeader = "another header";
+
 // CsvReader turns lines of CSV into rows.
 //
 // The ordinary line (no quotes, as many fields as the header, a plain status, a positive number) is read in
@@ -53,6 +56,8 @@ class CsvReader final : public ChunkReader {
   bool are_plain(const BlockFields& lines) const;
   void read_slowly(std::string_view line, Pass& pass) const;
   bool is_no_row(std::string_view line) const;
+  void check_for_header(std::string_view line, Pass& pass) const;
+  bool is_other_header(std::string_view line) const;
 
   CsvShape shape_;
   RowTaker taker_;

@@ -41,6 +41,10 @@ bool skip_to_closing_quote(Lines& lines) {
 
 bool is_number(std::string_view text) { return decimal_scaled_slow(trimmed(text), 0).has_value(); }
 
+bool is_duration(std::string_view text) {
+  return duration_with_unit(trimmed(text), TimeUnit::milliseconds).has_value();
+}
+
 // "sep=;", which Excel writes and reads as the first line: it names the delimiter.
 std::optional<char> separator_named_by(std::string_view line) {
   if (line.size() == 7 && line.front() == '"' && line.back() == '"') line = line.substr(1, 5);
@@ -103,19 +107,27 @@ bool is_header(const std::vector<std::string_view>& texts) {
 
 struct Sample {
   std::vector<CsvFields> rows;
+  std::optional<std::size_t> other_size;  // Of the first row that has not as many fields as the header,
+  std::uint64_t other_line = 0;           // and its line among these, from 0.
   std::vector<RowTexts> texts;
 };
 
 Sample sample_of(std::string_view lines_text, const CsvShape& shape) {
   Sample sample;
   Lines lines{lines_text};
-  while (sample.rows.size() < kSampleRows) {
+  for (std::uint64_t at = 0; sample.rows.size() < kSampleRows; ++at) {
     const auto line = lines.next();
     if (!line) break;
     if (bare(*line).empty() || line->starts_with('#')) continue;
     CsvFields fields;
     fields.split(bare(*line), shape.delimiter);
-    if (fields.texts.size() == shape.names.size()) sample.rows.push_back(std::move(fields));
+    while (fields.texts.size() > shape.names.size() && fields.texts.back().empty()) fields.texts.pop_back();
+    if (fields.texts.size() == shape.names.size()) {
+      sample.rows.push_back(std::move(fields));
+    } else if (!sample.other_size && !fields.quote_left_open) {
+      sample.other_size = fields.texts.size();
+      sample.other_line = at;
+    }
   }
   for (const CsvFields& row : sample.rows) {
     RowTexts texts;
@@ -180,6 +192,12 @@ bool looks_like_csv(std::string_view head) {
   std::size_t alike = 0;
   std::size_t seen = 0;
   bool numbers = !header;
+  const bool named = header && std::ranges::any_of(fields.texts, [](std::string_view name) {
+                       return names_a_latency(trimmed(name));
+                     });
+  // Rows that all have as many fields as each other, if not as many as the header.
+  std::size_t first_count = 0;
+  std::size_t like_first = 0;
   while (const auto line = lines.next()) {
     if (seen == 100) break;
     if (trimmed(bare(*line)).empty() || line->starts_with('#') || bare(*line) == top->separator_line)
@@ -190,10 +208,13 @@ bool looks_like_csv(std::string_view head) {
     if (row.quote_left_open && skip_to_closing_quote(lines)) continue;
     ++seen;
     if (row.texts.size() == count) ++alike;
-    numbers = numbers || std::ranges::any_of(row.texts, is_number);
+    if (first_count == 0) first_count = row.texts.size();
+    if (row.texts.size() == first_count && first_count > 1) ++like_first;
+    numbers = numbers || std::ranges::any_of(row.texts, is_number) ||
+              (named && std::ranges::any_of(row.texts, is_duration));
   }
   if (seen == 0) return header && std::ranges::any_of(fields.texts, names_a_latency);
-  return numbers && alike * 10 >= seen * 8;
+  return numbers && (named ? std::max(alike, like_first) : alike) * 10 >= seen * 8;
 }
 
 Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, const ReadOptions& options) {
@@ -204,6 +225,16 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   if (!shape) return std::unexpected(shape.error());
   const bool has_header = !shape->header_line.empty();
   Sample sample = sample_of(has_header ? top->after : head.substr(top->bytes_before), *shape);
+  if (sample.rows.empty() && sample.other_size) {
+    const std::size_t names = shape->names.size();
+    return fail(
+        ErrorCode::unreadable_input,
+        fmt::format("{}: line {}: {} fields than the header: {}, where it names {} ({}); no line has as "
+                    "many as it",
+                    path, top->lines_before + (has_header ? 1 : 0) + sample.other_line + 1,
+                    *sample.other_size < names ? "fewer" : "more", *sample.other_size, names,
+                    fmt::join(shape->names, ", ")));
+  }
   OpenedFormat opened;
   settle_start(shape->plan, sample.texts, opened.summary.notes);
   opened.summary.path = path;

@@ -99,8 +99,9 @@ constexpr std::string_view kEndingNamesInFiles[] = {"ending", "outcome"};
 constexpr std::string_view kOkNames[] = {"ok",        "success", "succeeded", "successful",
                                          "issuccess", "isok",    "passed"};
 // Yes means not ok. Believed only where nothing else says how a call ended: `error` may hold many things.
-constexpr std::string_view kNotOkNames[] = {"failed",   "isfailed", "hasfailed",  "error",     "iserror",
-                                            "haserror", "timedout", "istimedout", "didtimeout"};
+constexpr std::string_view kNotOkNames[] = {"failed",   "isfailed",   "hasfailed", "error",
+                                            "err",      "errors",     "iserror",   "haserror",
+                                            "timedout", "istimedout", "didtimeout"};
 constexpr std::string_view kBackendNames[] = {
     "backend", "upstream", "upstreamaddr", "upstreamhost", "backendname", "backendaddr",
     "replica", "instance", "server",       "serveraddr",   "target",      "node",

@@ -10,7 +10,10 @@
 #include <memory>
 #include <set>
 
+#include "overdue/recorded/ending_words.h"
 #include "overdue/recorded/flat_json.h"
+#include "overdue/recorded/json_text.h"
+#include "overdue/recorded/ndjson_origin.h"
 #include "overdue/recorded/row_taker.h"
 
 namespace overdue {
@@ -24,23 +27,8 @@ constexpr unsigned kDepthMax = 4;
 // A key is compared where it stands, perhaps past the end of its line: what may be read there is its limit.
 constexpr std::size_t kKeyMax = ChunkReader::kReadableAfter - 4;
 
-// The text of a scalar: a string's characters, a number as written, "true", "null". Empty for objects and
-// arrays.
-simdjson::simdjson_result<std::string_view> text_of_value(ondemand::value& value) {
-  ondemand::json_type type{};
-  if (const auto error = value.type().get(type)) return error;
-  if (type == ondemand::json_type::string) return value.get_string();
-  if (type == ondemand::json_type::object || type == ondemand::json_type::array) return std::string_view();
-  std::string_view token = value.raw_json_token();
-  while (!token.empty() &&
-         (token.back() == ' ' || token.back() == '\t' || token.back() == '\r' || token.back() == '\n')) {
-    token.remove_suffix(1);
-  }
-  return token;
-}
-
-// A field's keys from the outermost in. {"http":{"status":1}} and {"http.status":1} have one name,
-// "http.status", and two ways to it.
+// A field's keys from the outermost in, as they stand in the lines. {"http":{"status":1}} and
+// {"http.status":1} have one name, "http.status", and two ways to it.
 using KeyPath = std::vector<std::string>;
 using KeyPaths = std::map<std::string, std::set<KeyPath>, std::less<>>;
 
@@ -54,6 +42,7 @@ struct WantedField {
 struct WantedKey {
   std::string key_and_quote;  // As it stands in a line, the closing quote included.
   std::optional<std::size_t> place;
+  bool is_error = false;  // An object or list is then read as an error is.
   std::vector<WantedKey> children;
 };
 
@@ -61,7 +50,7 @@ WantedKey& child_of(WantedKey& parent, std::string_view key) {
   const std::string text = std::string(key) + '"';
   const auto found = std::ranges::find(parent.children, text, &WantedKey::key_and_quote);
   if (found != parent.children.end()) return *found;
-  parent.children.push_back({text, std::nullopt, {}});
+  parent.children.push_back({text, std::nullopt, false, {}});
   return parent.children.back();
 }
 
@@ -87,7 +76,17 @@ simdjson::error_code walk(ondemand::object object, const WantedKey& wanted, std:
         const std::uint32_t bit = std::uint32_t{1} << *child.place;
         // Of a key given twice the first counts.
         if ((line.found & bit) == 0) {
-          if (const auto error = text_of_value(field.value()).get(line.texts[*child.place])) return error;
+          std::string_view& text = line.texts[*child.place];
+          if (!child.children.empty() && is_object(field.value())) {
+            text = child.is_error ? "error" : "";
+            ondemand::object inner;
+            if (const auto error = field.value().get_object().get(inner)) return error;
+            if (const auto error = walk(inner, child, all, line)) return error;
+          } else {
+            const auto read = child.is_error ? text_of_error(field.value()) : text_of_value(field.value());
+            if (const auto error = read.error()) return error;
+            text = read.value_unsafe();
+          }
           line.found |= bit;
           if (line.found == all) return simdjson::SUCCESS;
         }
@@ -105,7 +104,6 @@ simdjson::error_code walk(ondemand::object object, const WantedKey& wanted, std:
 
 constexpr std::string_view kOtherLinesNote =
     "k6's points of other metrics than http_req_duration are no calls";
-constexpr std::string_view kEndNote = "k6 writes when a call ended: its start is computed";
 
 class NdjsonReader final : public ChunkReader {
  public:
@@ -126,6 +124,7 @@ class NdjsonReader final : public ChunkReader {
         WantedKey* key = &root_;
         for (const std::string& step : path) key = &child_of(*key, step);
         key->place = place;
+        key->is_error = taker_.plan().of(Role::ok) && taker_.plan().of(Role::ok)->index == field.index;
         any_nested = any_nested || path.size() > 1;
       }
       all_ |= std::uint32_t{1} << place;
@@ -209,37 +208,57 @@ struct Sample {
   std::vector<std::vector<std::pair<std::string, std::string>>> lines;
 };
 
-void collect(ondemand::object object, KeyPath& above, Sample& sample) {
+// The keys around what is looked at, as they stand and as they read.
+struct Above {
+  KeyPath path;
+  std::vector<std::string> names;
+};
+
+void add_text(const Above& above, std::string_view text, Sample& sample) {
+  const std::string name = fmt::format("{}", fmt::join(above.names, "."));
+  sample.lines.back().emplace_back(name, text);
+  const auto known = sample.paths.find(name);
+  if (known != sample.paths.end()) {
+    known->second.insert(above.path);
+  } else if (sample.paths.size() < kNamesMax) {
+    sample.paths[name].insert(above.path);
+    sample.names.push_back(name);
+  }
+}
+
+bool may_be_an_error(std::string_view key) {
+  const std::string word = folded_word(key);
+  return word == "error" || word == "err" || word == "errors";
+}
+
+void collect(ondemand::object object, Above& above, Sample& sample) {
   for (auto field_or_error : object) {
     ondemand::field field;
     std::string_view key;
     if (std::move(field_or_error).get(field) != simdjson::SUCCESS) return;
+    const std::string_view raw = raw_key(field.key().raw());
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return;
-    if (key.size() > kKeyMax) continue;
+    if (raw.size() > kKeyMax) continue;
     sample.keys.emplace(key);
     ondemand::json_type type{};
     if (field.value().type().get(type) != simdjson::SUCCESS) return;
-    if (type == ondemand::json_type::array) continue;
-    above.emplace_back(key);
-    if (type == ondemand::json_type::object) {
-      ondemand::object inner;
-      if (above.size() < kDepthMax && field.value().get_object().get(inner) == simdjson::SUCCESS) {
-        collect(inner, above, sample);
-      }
-    } else {
+    above.path.emplace_back(raw);
+    above.names.emplace_back(key);
+    const bool is_scalar = type != ondemand::json_type::object && type != ondemand::json_type::array;
+    if (is_scalar) {
       std::string_view text;
       if (text_of_value(field.value()).get(text) != simdjson::SUCCESS) return;
-      const std::string name = fmt::format("{}", fmt::join(above, "."));
-      sample.lines.back().emplace_back(name, text);
-      const auto known = sample.paths.find(name);
-      if (known != sample.paths.end()) {
-        known->second.insert(above);
-      } else if (sample.paths.size() < kNamesMax) {
-        sample.paths[name].insert(above);
-        sample.names.push_back(name);
-      }
+      add_text(above, text, sample);
+    } else if (may_be_an_error(key)) {
+      add_text(above, "error", sample);
     }
-    above.pop_back();
+    ondemand::object inner;
+    if (type == ondemand::json_type::object && above.path.size() < kDepthMax &&
+        field.value().get_object().get(inner) == simdjson::SUCCESS) {
+      collect(inner, above, sample);
+    }
+    above.path.pop_back();
+    above.names.pop_back();
   }
 }
 
@@ -281,7 +300,7 @@ Sample sample_of(std::string_view head) {
       if (document.get_object().get(object) != simdjson::SUCCESS) continue;
     }
     sample.lines.emplace_back();
-    KeyPath above;
+    Above above;
     collect(object, above, sample);
   }
   return sample;
@@ -315,63 +334,6 @@ void add_fields_of_failures(Sample& sample, FieldPlan& plan, const ReadOptions& 
     sample.paths[name] = std::move(paths);
   }
   plan.ok_is_inverse = true;
-}
-
-// What wrote the file, where its fields say so: names and units then need no guess.
-struct Origin {
-  std::string_view name;
-  Vantage vantage = Vantage::caller;
-  std::optional<TimeUnit> unit;
-  bool zero_is_no_upstream = false;
-  bool start_is_end = false;
-  std::vector<std::pair<std::string, std::string>> calls_have = {};  // Name and text.
-};
-
-Origin known_origin(const Sample& sample, ReadOptions& options) {
-  const auto has = [&](std::string_view name) {
-    return std::ranges::find(sample.names, name) != sample.names.end();
-  };
-  const bool mapped = options.columns.contains("latency");
-  const auto give = [&](const std::string& field, const std::string& name) {
-    if (has(name)) options.columns.try_emplace(field, name);
-  };
-  if (has("DownstreamStatus") && (has("OriginDuration") || has("Duration"))) {
-    const bool attempts = options.level == Level::attempts && has("OriginDuration");
-    give("latency", attempts ? "OriginDuration" : "Duration");
-    give("status", "DownstreamStatus");
-    give("start", "StartUTC");
-    give("backend", "ServiceAddr");
-    give("route", "RequestPath");
-    give("method", "RequestMethod");
-    if (mapped) return {"Traefik", Vantage::proxy, std::nullopt, false};
-    return {attempts ? "Traefik, upstream times" : "Traefik, request times", Vantage::proxy,
-            TimeUnit::nanoseconds, attempts};
-  }
-  if (has("duration") && has("ts") && has("logger") && has("request.uri")) {
-    give("latency", "duration");
-    give("status", "status");
-    give("start", "ts");
-    give("route", "request.uri");
-    give("method", "request.method");
-    if (mapped) return {"Caddy", Vantage::proxy, std::nullopt, false};
-    return {"Caddy", Vantage::proxy, TimeUnit::seconds, false};
-  }
-  // k6 run --out json: a line is a point of one of many metrics.
-  if (has("metric") && has("type") && has("data.value") && has("data.tags.status") && !mapped) {
-    give("latency", "data.value");
-    give("status", "data.tags.status");
-    give("start", "data.time");
-    give("route", has("data.tags.name") ? "data.tags.name" : "data.tags.url");
-    give("method", "data.tags.method");
-    // Tags of the kind "error" repeat what the status says.
-    for (const char* none : {"ok", "ending", "connect", "backend"}) options.columns.try_emplace(none, "");
-    return {.name = "k6",
-            .vantage = Vantage::caller,
-            .unit = TimeUnit::milliseconds,
-            .start_is_end = true,
-            .calls_have = {{"type", "Point"}, {"metric", "http_req_duration"}}};
-  }
-  return {};
 }
 
 std::vector<RowTexts> texts_by_role(const Sample& sample, const FieldPlan& plan) {
@@ -434,7 +396,7 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
     return fail(ErrorCode::unreadable_input, fmt::format("{}: holds no line that is a JSON object", path));
   }
   ReadOptions options = given;
-  const Origin origin = known_origin(sample, options);
+  const NdjsonOrigin origin = known_origin(sample.names, options);
   auto plan = plan_fields(sample.names, options, path);
   if (!plan) return std::unexpected(plan.error());
   plan->unit_by_format = origin.unit;
@@ -467,7 +429,10 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   }
   opened.summary.detail = fmt::format("{}{}fields {}", origin.name, origin.name.empty() ? "" : ", ", words);
   opened.summary.has_start_times = plan->of(Role::start).has_value();
-  if (plan->start_is_end && plan->of(Role::start)) opened.summary.notes.emplace_back(kEndNote);
+  if (plan->start_is_end && plan->of(Role::start)) {
+    opened.summary.notes.push_back(
+        fmt::format("{} writes when a call ended: its start is computed", origin.name));
+  }
   opened.summary.has_connect_times = plan->of(Role::connect).has_value();
   opened.summary.outcome_unknown = outcome_unknown;
   if (!outcome_unknown && rules->few_say()) opened.summary.notes.emplace_back(kFewSayNote);

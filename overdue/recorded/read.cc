@@ -7,6 +7,7 @@
 
 #include "overdue/base/quantity.h"
 #include "overdue/recorded/chunk_source.h"
+#include "overdue/recorded/csv.h"
 #include "overdue/recorded/detect.h"
 #include "overdue/recorded/row_rules.h"
 #include "overdue/recorded/row_sinks.h"
@@ -145,9 +146,21 @@ Result<void> check_any_rows(const SourceSummary& summary, std::uint64_t filtered
                           fmt::join(reasons, "; ")));
 }
 
+// From there on the columns are not those that the first line says.
+Result<void> check_one_header(const SourceSummary& summary) {
+  const auto found = std::ranges::find(summary.set_aside, kOtherHeader, &SetAside::reason);
+  if (found == summary.set_aside.end()) return {};
+  return fail(
+      ErrorCode::unreadable_input,
+      fmt::format("{}: line {}: another header, '{}', and not that of the first line: files with other "
+                  "columns were joined. Give the files one by one",
+                  summary.path, found->first_line, found->first_value));
+}
+
 Result<void> conclude(ReadAccount account, std::uint64_t header_lines, bool stopped, SourceSummary& summary) {
   account.finish(header_lines, summary);
   if (stopped) summary.notes.push_back("reading was stopped before the end");
+  if (auto fine = check_one_header(summary); !fine) return fine;
   if (auto fine = check_negatives(summary); !fine) return fine;
   return check_any_rows(summary, account.filtered, stopped);
 }

@@ -50,6 +50,9 @@ struct ReadOptions {
   unsigned threads = 2;
 };
 
+// A reason for rows to be set aside that others ask for.
+inline constexpr std::string_view kNoLatency = "no latency value";
+
 struct SetAside {
   std::string reason;  // A stable word for machines and people: "no latency value", "negative duration", ...
   std::uint64_t count = 0;

@@ -94,6 +94,7 @@ struct RowPass : RowSink::Scratch {
   explicit RowPass(RowSink& to) : sink(to) {}
   RowSink& sink;
   std::uint64_t line = 0;        // Of the chunk, 0-based: the one being read.
+  bool was_set_aside = false;    // A row was, since a reader last asked.
   unsigned fraction_digits = 0;  // Of the latency last read: a guess at the next.
   TimeText times;
   EpochText epochs;

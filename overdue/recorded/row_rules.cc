@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "overdue/base/quantity.h"
+#include "overdue/recorded/ending_words.h"
 #include "overdue/recorded/time_text.h"
 
 namespace overdue {
@@ -18,105 +19,16 @@ constexpr std::string_view kZeroNote =
     "some latencies are exactly 0 and no column says whether those calls were answered: if 0 marks a lost "
     "call, name "
     "the column that says so, as in --map ok=COLUMN";
+constexpr std::string_view kNoLatencyNote =
+    "some rows have no latency and no column says whether those calls were answered: if they were lost, name "
+    "the column that says so, as in --map ok=COLUMN";
 
-std::string folded(std::string_view text) {
-  std::string word;
-  for (const char c : text) {
-    if (c >= 'A' && c <= 'Z') word += static_cast<char>(c - 'A' + 'a');
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) word += c;
-  }
-  return word;
-}
-
-std::optional<bool> yes_or_no(std::string_view text) {
-  static constexpr std::string_view kYes[] = {"1", "true",    "yes",       "ok",   "t",
-                                              "y", "success", "succeeded", "pass", "passed"};
-  static constexpr std::string_view kNo[] = {"0",    "false",  "no",      "f",     "n",
-                                             "fail", "failed", "failure", "error", "ko"};
-  const std::string word = folded(text);
-  if (std::ranges::find(kYes, word) != std::end(kYes)) return true;
-  if (std::ranges::find(kNo, word) != std::end(kNo)) return false;
-  return std::nullopt;
-}
-
-// In a column `error` the word "error" says yes: these are the words that say no of anything.
-bool is_plain_no(std::string_view text) {
-  static constexpr std::string_view kNo[] = {"0", "false", "no", "f", "n"};
-  return std::ranges::find(kNo, folded(text)) != std::end(kNo);
-}
-
-struct StatusWord {
-  std::string_view word;
-  Ending ending;
-};
-// gRPC's names among them (google/rpc/code.proto): an answer about the request itself is a reply.
-constexpr StatusWord kStatusWords[] = {{"ok", Ending::replied},
-                                       {"success", Ending::replied},
-                                       {"succeeded", Ending::replied},
-                                       {"invalidargument", Ending::replied},
-                                       {"notfound", Ending::replied},
-                                       {"alreadyexists", Ending::replied},
-                                       {"permissiondenied", Ending::replied},
-                                       {"failedprecondition", Ending::replied},
-                                       {"outofrange", Ending::replied},
-                                       {"unauthenticated", Ending::replied},
-                                       {"timeout", Ending::timed_out},
-                                       {"timedout", Ending::timed_out},
-                                       {"deadlineexceeded", Ending::timed_out},
-                                       {"cancelled", Ending::abandoned},
-                                       {"canceled", Ending::abandoned},
-                                       {"abandoned", Ending::abandoned},
-                                       {"unknown", Ending::rejected},
-                                       {"resourceexhausted", Ending::rejected},
-                                       {"aborted", Ending::rejected},
-                                       {"unimplemented", Ending::rejected},
-                                       {"internal", Ending::rejected},
-                                       {"unavailable", Ending::rejected},
-                                       {"dataloss", Ending::rejected},
-                                       {"error", Ending::rejected},
-                                       {"failed", Ending::rejected},
-                                       {"failure", Ending::rejected},
-                                       {"ko", Ending::rejected},
-                                       {"rejected", Ending::rejected},
-                                       {"refused", Ending::refused},
-                                       {"connectionrefused", Ending::refused},
-                                       {"reset", Ending::reset},
-                                       {"connectionreset", Ending::reset}};
 // gRPC's codes 0 to 16, in their order.
 constexpr Ending kGrpcEndings[] = {Ending::replied,   Ending::abandoned, Ending::rejected, Ending::replied,
                                    Ending::timed_out, Ending::replied,   Ending::replied,  Ending::replied,
                                    Ending::rejected,  Ending::replied,   Ending::rejected, Ending::replied,
                                    Ending::rejected,  Ending::rejected,  Ending::rejected, Ending::rejected,
                                    Ending::replied};
-
-// What JMeter writes in place of a status when no answer came.
-std::optional<Ending> ending_of_exception(std::string_view text) {
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (has("Timeout") || has("timed out")) return Ending::timed_out;
-  if (has("UnknownHost") || has("HostConnect") || has("ConnectException") || has("refused"))
-    return Ending::refused;
-  if (has("SocketException") || has("NoHttpResponse") || has("SSLException") || has("reset"))
-    return Ending::reset;
-  if (text.starts_with("Non HTTP response code")) return Ending::reset;
-  return std::nullopt;
-}
-
-// Whole numbers of at most three digits, and "200.0": a column with gaps in it is written so by some
-// programs.
-std::optional<int> small_number(std::string_view text) {
-  if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
-    const std::string_view fraction = text.substr(point + 1);
-    if (fraction.empty() || fraction.find_first_not_of('0') != std::string_view::npos) return std::nullopt;
-    text = text.substr(0, point);
-  }
-  if (text.empty() || text.size() > 3) return std::nullopt;
-  int value = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
-    value = value * 10 + (c - '0');
-  }
-  return value;
-}
 
 std::string_view text_of(const RowTexts& texts, Role role) { return texts[static_cast<std::size_t>(role)]; }
 
@@ -169,13 +81,6 @@ std::optional<Duration> duration_in_pieces(std::string_view text) {
 bool gave_up(Ending ending) { return ending == Ending::timed_out || ending == Ending::abandoned; }
 
 }  // namespace
-
-bool is_no_value(std::string_view text) {
-  static constexpr std::string_view kNone[] = {"",    "-",   "null",     "NULL", "nil", "None",
-                                               "NaN", "nan", "NA",       "N/A",  "\\N", "*",
-                                               "inf", "Inf", "Infinity", "+Inf"};
-  return std::ranges::find(kNone, text) != std::end(kNone);
-}
 
 std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit) {
   static constexpr std::pair<std::string_view, TimeUnit> kSuffixes[] = {
@@ -235,7 +140,7 @@ Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& opti
       all_small = all_small && code && *code <= 16;
       any_above_zero = any_above_zero || (code && *code > 0);
     }
-    const bool named = folded(plan.of(Role::status)->name).find("grpc") != std::string::npos;
+    const bool named = folded_word(plan.of(Role::status)->name).find("grpc") != std::string::npos;
     rules.grpc_codes_ = all_small && (named || any_above_zero);
   }
   return rules;
@@ -298,17 +203,35 @@ void RowRules::doubt_unit(const std::vector<RowTexts>& sample) {
 RowRules::Judged RowRules::judge_status(std::string_view text, RowSink& sink) const {
   const auto number = small_number(text);
   if (grpc_codes_ && number && *number <= 16) return {kGrpcEndings[*number], {}};
-  if (number && StatusRules::in_range(*number)) return {statuses_.ending_of(*number), {}};
-  if ((number && *number == 0) || is_no_value(text)) {
+  if ((number && *number == 0) || is_no_value(text) || is_minus_one(text)) {
     sink.note(kStatusZeroNote);
     return {Ending::timed_out, {}};
   }
-  const std::string word = folded(text);
-  for (const StatusWord& known : kStatusWords) {
-    if (word == known.word) return {known.ending, {}};
+  const auto status = status_in_text(text);
+  if (status && StatusRules::in_range(*status)) return {statuses_.ending_of(*status), {}};
+  if (const auto said = ending_in_words(text)) {
+    if (!said->kind_known) sink.note(kNotOkNote);
+    return {said->ending, {}};
   }
-  if (const auto ending = ending_of_exception(text)) return {*ending, {}};
   return {Ending::replied, kUnknownStatus};
+}
+
+// Nothing where the text is neither a yes nor a no.
+std::optional<SaidEnding> RowRules::judge_ok(std::string_view text) const {
+  if (ok_is_inverse_ && says_no_error(text)) return SaidEnding{};
+  const auto said = ending_in_words(text);
+  std::optional<bool> ok = ok_is_inverse_ ? std::optional(false) : yes_or_no(text);
+  if (!ok && said) ok = said->ending == Ending::replied;
+  if (!ok) return std::nullopt;
+  if (*ok) return SaidEnding{};
+  // "503 Service Unavailable": an answer, and not the one that was wanted.
+  const auto status = status_in_text(text);
+  if (status && *status >= 400 && StatusRules::in_range(*status)) {
+    const Ending ending = statuses_.ending_of(*status);
+    return SaidEnding{ending == Ending::replied ? Ending::rejected : ending};
+  }
+  if (said && said->ending != Ending::replied) return said;
+  return SaidEnding{.ending = Ending::timed_out, .kind_known = false};
 }
 
 RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) const {
@@ -322,25 +245,28 @@ RowRules::Judged RowRules::judge_ending(const RowTexts& texts, RowSink& sink) co
     if (found == kEndingNames.end()) return {Ending::replied, kUnknownEnding};
     return {static_cast<Ending>(found - kEndingNames.begin()), {}};
   }
-  std::optional<bool> ok;
+  std::optional<SaidEnding> ok;
   if (has_(Role::ok) && !is_absent(texts, Role::ok)) {
-    const std::string_view text = text_of(texts, Role::ok);
-    ok = ok_is_inverse_ ? std::optional(is_no_value(text) || is_plain_no(text)) : yes_or_no(text);
+    ok = judge_ok(text_of(texts, Role::ok));
     if (!ok) return {Ending::replied, kNeitherOk};
   }
+  const bool is_ok = ok && ok->ending == Ending::replied;
+  const bool not_ok = ok && !is_ok;
   if (has_(Role::status) && !(status_is_of_failures_ && is_absent(texts, Role::status))) {
     const std::string_view status = text_of(texts, Role::status);
+    const bool no_answer = is_no_value(status) || small_number(status) == 0 || is_minus_one(status);
     // Said to be ok: a status of 0 or none is then no sign of loss.
-    if (ok == true && (is_no_value(status) || small_number(status) == 0)) return {Ending::replied, {}};
+    if (is_ok && no_answer) return {Ending::replied, {}};
+    if (not_ok && ok->kind_known && no_answer) return {ok->ending, {}};
     Judged judged = judge_status(status, sink);
-    if (ok == false && judged.set_aside == kUnknownStatus) judged = {Ending::rejected, {}};
+    if (not_ok && judged.set_aside == kUnknownStatus) judged = {Ending::rejected, {}};
     // An answer that its caller did not accept (a failed assertion) is no latency of success.
-    if (ok == false && judged.ending == Ending::replied) judged.ending = Ending::rejected;
+    if (not_ok && judged.ending == Ending::replied) judged.ending = Ending::rejected;
     return judged;
   }
-  if (ok == false) {
-    sink.note(kNotOkNote);
-    return {Ending::timed_out, {}};
+  if (not_ok) {
+    if (!ok->kind_known) sink.note(kNotOkNote);
+    return {ok->ending, {}};
   }
   return {Ending::replied, {}};
 }
@@ -359,17 +285,24 @@ std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& s
   row.ending = judged.ending;
   const std::string_view text = text_of(texts, Role::latency);
   std::optional<Duration> elapsed;
-  if (!is_no_value(text) && !(gave_up(row.ending) && text == "-1")) {
+  const bool answered = row.ending == Ending::replied || row.ending == Ending::rejected;
+  const bool is_none = is_no_value(text) || (!answered && is_minus_one(text));
+  if (!is_none) {
     elapsed = duration_with_unit(text, unit_);
-    if (!elapsed) return kNoNumber;
-    if (elapsed->count() < 0) return "negative duration";
-    if (!has_unit_ && elapsed->count() > 0 && duration_text(text, unit_)) return kNoUnit;
+    // "timeout" in place of a time.
+    const auto said = elapsed ? std::nullopt : ending_in_words(text);
+    if (said && says_nothing(texts)) row.ending = said->ending;
+    if (!elapsed && !(said && said->ending != Ending::replied && row.ending != Ending::replied))
+      return kNoNumber;
+    if (elapsed && elapsed->count() < 0) return "negative duration";
+    if (elapsed && !has_unit_ && elapsed->count() > 0 && duration_text(text, unit_)) return kNoUnit;
   }
   if (gave_up(row.ending)) {
     if (elapsed && elapsed->count() == 0) elapsed.reset();
     if (!elapsed) elapsed = limit_;
   } else if (row.ending == Ending::replied) {
-    if (!elapsed) return "no latency value";
+    if (!elapsed && only_latency()) sink.note(kNoLatencyNote);
+    if (!elapsed) return kNoLatency;
     if (elapsed->count() == 0 && only_latency()) sink.note(kZeroNote);
   }
   row.untimed = !elapsed;

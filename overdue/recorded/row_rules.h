@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "overdue/recorded/chunk_reader.h"
+#include "overdue/recorded/ending_words.h"
 #include "overdue/recorded/field_names.h"
 #include "overdue/recorded/status_rules.h"
 
@@ -17,14 +18,15 @@ using RowTexts = std::array<std::string_view, kRoleCount>;
 
 // RowRules says how a row of a log with free columns (CSV, NDJSON) ended and after how long. In this order:
 //     ending   DESIGN's words as they stand
-//     status   HTTP by StatusRules; gRPC's codes and names; words such as "timeout"; 0, "" and "-": no answer
+//     status   HTTP by StatusRules; gRPC's codes and names; ending_in_words(); 0, -1, "" and "-": no answer
 //              was seen, the caller gave up
 //     ok       (or the opposite of a column like `failed` or `error`, where any text but a no, 0 and nothing
-//              is an error) no: rejected where an answer's status is there too, else the caller gave up
+//              is an error) no: rejected where an answer's status is there too, else what its words say
+//              (ending_in_words()), else the caller gave up
 //     none of them: a reply
 // A field that a row does not have at all (NDJSON) says nothing, but for a status that most rows have:
-// without it no answer was seen. A give-up without a time (nothing, 0, -1) ended at --limit, or is untimed.
-// Any other negative time is set aside.
+// without it no answer was seen. A give-up without a time (nothing, 0, -1, a word) ended at --limit, or is
+// untimed. Any other negative time is set aside.
 //
 // Threads: const and shared.
 class RowRules {
@@ -69,6 +71,7 @@ class RowRules {
   void doubt_unit(const std::vector<RowTexts>& sample);
   Judged judge_ending(const RowTexts& texts, RowSink& sink) const;
   Judged judge_status(std::string_view text, RowSink& sink) const;
+  std::optional<SaidEnding> judge_ok(std::string_view text) const;
 
   StatusRules statuses_;
   std::array<bool, kRoleCount> has_role_{};
@@ -100,8 +103,5 @@ std::optional<Duration> duration_with_unit(std::string_view text, TimeUnit unit)
 
 // Takes the start from the plan where the sample's values are no times, and notes a zone taken for UTC.
 void settle_start(FieldPlan& plan, const std::vector<RowTexts>& sample, std::vector<std::string>& notes);
-
-// Texts that say that there is no value: "", "-", "null", "NaN", "*", ...
-bool is_no_value(std::string_view text);
 
 }  // namespace overdue

@@ -53,6 +53,7 @@ class RowTaker {
       const std::string_view reason = judge(text_of, row, sink);
       if (!reason.empty()) {
         sink.take_back();
+        pass.was_set_aside = true;
         const auto role = RowRules::role_at_fault(reason);
         const std::string_view value =
             role && plan_.of(*role) ? trimmed(text_of(plan_.of(*role)->index)) : "";

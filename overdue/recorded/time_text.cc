@@ -65,7 +65,7 @@ std::optional<WallTime> TimeText::epoch(std::string_view text) {
 }
 
 std::optional<WallTime> TimeText::iso(std::string_view text) {
-  if (text.size() < 19 || text[4] != '-' || text[7] != '-' ||
+  if (text.size() < 19 || (text[4] != '-' && text[4] != '/') || text[7] != text[4] ||
       (text[10] != 'T' && text[10] != ' ' && text[10] != 't')) {
     return std::nullopt;
   }
@@ -101,6 +101,19 @@ std::optional<WallTime> TimeText::common_log(std::string_view text) {
   return with_fraction_and_zone(common_date_.midnight_ns + *second, text.substr(20));
 }
 
+// "Sun, 30 Nov 2025 10:53:20 GMT"
+std::optional<WallTime> TimeText::mail(std::string_view text) {
+  if (text.size() < 25 || text[4] != ' ' || text[7] != ' ' || text[11] != ' ' || text[16] != ' ')
+    return std::nullopt;
+  const std::size_t month = kMonths.find(text.substr(8, 3));
+  if (month == std::string_view::npos || month % 3 != 0) return std::nullopt;
+  const auto ns = midnight(two_digits(text, 12) * 100 + two_digits(text, 14),
+                           static_cast<unsigned>(month / 3 + 1), two_digits(text, 5));
+  const auto second = time_of_day(text.substr(17));
+  if (!ns || !second) return std::nullopt;
+  return with_fraction_and_zone(*ns + *second, text.substr(25));
+}
+
 // "05:58:05" since midnight. A leap second is written as 60.
 std::optional<std::int64_t> TimeText::time_of_day(std::string_view text) {
   const unsigned hours = two_digits(text, 0);
@@ -125,7 +138,8 @@ std::optional<WallTime> TimeText::with_fraction_and_zone(std::int64_t ns, std::s
 
 std::optional<WallTime> TimeText::parse(std::string_view text) {
   if (text.size() < 9) return std::nullopt;
-  if (text[4] == '-') return iso(text);
+  if (text[4] == '-' || text[4] == '/') return iso(text);
+  if (text[3] == ',') return mail(text);
   if (text[2] == '/') return common_log(text);
   return epoch(text);
 }

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "overdue/recorded/ending_words.h"
+#include "overdue/recorded/read.h"
+
+namespace overdue {
+namespace {
+
+using Rows = std::vector<std::string>;
+
+Rows rows_of(std::string_view bytes, const ReadOptions& options = {}) {
+  Rows rows;
+  const auto summary =
+      read_attempts(bytes, "log", options,
+                    [&](std::span<const Attempt> read, const NameTable&, const NameTable&, const NameTable&) {
+                      for (const Attempt& row : read) {
+                        const std::string_view ending = kEndingNames[static_cast<std::size_t>(row.ending)];
+                        const double elapsed_ms = static_cast<double>(row.elapsed.count()) / 1e6;
+                        rows.push_back(row.untimed ? fmt::format("{} untimed", ending)
+                                                   : fmt::format("{} {}", ending, elapsed_ms));
+                      }
+                    });
+  if (!summary) return {summary.error().message};
+  for (const SetAside& aside : summary->set_aside)
+    rows.push_back(fmt::format("{} x{}", aside.reason, aside.count));
+  return rows;
+}
+
+ReadOptions with_limit() {
+  ReadOptions options;
+  options.limit = std::chrono::seconds(1);
+  return options;
+}
+
+TEST(Endings, AnObjectOrListAsAnErrorIsOneUnlessNothingIsInIt) {
+  struct Case {
+    std::string_view error;
+    std::string_view row;
+  };
+  const Case cases[] = {{"null", "replied 9"},
+                        {"{}", "replied 9"},
+                        {"[]", "replied 9"},
+                        {"\"\"", "replied 9"},
+                        {"false", "replied 9"},
+                        {"0.0", "replied 9"},
+                        {"{\"code\":\"ETIMEDOUT\"}", "timed_out 9"},
+                        {"{\"message\":\"read tcp: connection reset by peer\"}", "reset 9"},
+                        {"{\"port\":1,\"cause\":{\"code\":\"ECONNREFUSED\"}}", "refused 9"},
+                        {"{\"name\":\"Error\",\"message\":\"connect ECONNREFUSED\"}", "refused 9"},
+                        {"{\"reset_at\":\"never\",\"code\":503}", "rejected 9"},
+                        {"{\"port\":1}", "timed_out 9"},
+                        {"{\"message\":null}", "timed_out 9"},
+                        {"[\"timeout\"]", "timed_out 9"},
+                        {"[{\"type\":\"ECONNRESET\"}]", "reset 9"},
+                        {"[1]", "timed_out 9"},
+                        {"\"connection refused\"", "refused 9"},
+                        {"\"something else\"", "timed_out 9"}};
+  for (const Case& c : cases) {
+    const std::string line = fmt::format("{{\"latency_ms\":9,\"error\":{}}}\n", c.error);
+    // Alone in the head, beside lines without one, and as the first of its kind behind others.
+    EXPECT_EQ(rows_of("{\"latency_ms\":7,\"error\":null}\n" + line), Rows({"replied 7", std::string(c.row)}))
+        << c.error;
+    const std::string quiet = "{\"latency_ms\":7}\n";
+    EXPECT_EQ(rows_of(quiet + quiet + line), Rows({"replied 7", "replied 7", std::string(c.row)})) << c.error;
+  }
+}
+
+TEST(Endings, AFieldInsideAnErrorIsFoundAllTheSame) {
+  ReadOptions refused;
+  refused.where = {{"error.code", "X"}};
+  EXPECT_EQ(
+      rows_of(
+          "{\"latency_ms\":7,\"error\":{\"code\":\"X\"}}\n{\"latency_ms\":8,\"error\":{\"code\":\"Y\"}}\n",
+          refused),
+      Rows({"timed_out 7"}));
+}
+
+TEST(Endings, AnErrorInACsvColumnIsReadByItsWords) {
+  EXPECT_EQ(
+      rows_of("latency_ms,error\n9,i/o timeout\n9,ECONNRESET\n9,ECONNREFUSED\n9,oops\n9,{}\n9,[]\n9,true\n"
+              "9,503 Service Unavailable\n9,404 Not Found\n"),
+      Rows({"timed_out 9", "reset 9", "refused 9", "timed_out 9", "replied 9", "replied 9", "timed_out 9",
+            "rejected 9", "rejected 9"}));
+}
+
+TEST(Endings, AMinusOneIsNoTimeHoweverItIsWritten) {
+  for (const std::string_view minus : {"-1", "-1.0", "-1.000", "-1e0"}) {
+    const std::string csv = fmt::format("latency_ms,status\n7,200\n{},504\n{},timeout\n", minus, minus);
+    EXPECT_EQ(rows_of(csv, with_limit()), Rows({"replied 7", "timed_out 1000", "timed_out 1000"})) << minus;
+    EXPECT_EQ(rows_of(csv), Rows({"replied 7", "timed_out untimed", "timed_out untimed"})) << minus;
+    const std::string json =
+        fmt::format("{{\"latency_ms\":7,\"status\":200}}\n{{\"latency_ms\":{},\"status\":504}}\n", minus);
+    EXPECT_EQ(rows_of(json, with_limit()), Rows({"replied 7", "timed_out 1000"})) << minus;
+    const std::string refused = fmt::format("latency_ms,ending\n7,replied\n{},refused\n", minus);
+    EXPECT_EQ(rows_of(refused), Rows({"replied 7", "refused untimed"})) << minus;
+  }
+  // No other negative time is.
+  EXPECT_NE(rows_of("latency_ms,status\n7,200\n-1.5,504\n"), Rows({"replied 7", "timed_out untimed"}));
+}
+
+TEST(Endings, AStatusIsReadByTheWordsThatLogsWrite) {
+  struct Case {
+    std::string_view status;
+    std::string_view row;
+  };
+  const Case cases[] = {{"-1", "timed_out 9"},
+                        {"-1.0", "timed_out 9"},
+                        {"n/a", "timed_out 9"},
+                        {"context deadline exceeded", "timed_out 9"},
+                        {"i/o timeout", "timed_out 9"},
+                        {"request timeout", "timed_out 9"},
+                        {"ETIMEDOUT", "timed_out 9"},
+                        {"context canceled", "abandoned 9"},
+                        {"ECONNRESET", "reset 9"},
+                        {"ECONNREFUSED", "refused 9"},
+                        {"fail", "timed_out 9"},
+                        {"failed", "timed_out 9"},
+                        {"ERR", "timed_out 9"},
+                        {"exception", "timed_out 9"},
+                        {"false", "timed_out 9"},
+                        {"true", "replied 9"},
+                        {"OK", "replied 9"},
+                        {"200 OK", "replied 9"},
+                        {"503 Service Unavailable", "rejected 9"},
+                        {"504 Gateway Timeout", "timed_out 9"},
+                        {"HTTP/1.1 200", "replied 9"},
+                        {"HTTP/1.1 200 OK", "replied 9"},
+                        {"HTTP 429", "rejected 9"},
+                        {"UNAVAILABLE", "rejected 9"},
+                        {"200 ms", "unknown status x1"},
+                        {"2000", "unknown status x1"},
+                        {"blue", "unknown status x1"}};
+  for (const Case& c : cases) {
+    EXPECT_EQ(rows_of(fmt::format("latency_ms,status\n7,200\n9,{}\n", c.status)),
+              Rows({"replied 7", std::string(c.row)}))
+        << c.status;
+  }
+  EXPECT_EQ(rows_of("{\"latency_ms\":7,\"status\":true}\n{\"latency_ms\":9,\"status\":false}\n"),
+            Rows({"replied 7", "timed_out 9"}));
+}
+
+TEST(Endings, OkIsReadByItsValue) {
+  EXPECT_EQ(rows_of("latency_ms,ok\n7,1\n7,1.0\n7,true\n8,0\n8,0.0\n8,-1\n8,-1.0\n8,false\n8,connection "
+                    "refused\n9,2\n"),
+            Rows({"replied 7", "replied 7", "replied 7", "timed_out 8", "timed_out 8", "timed_out 8",
+                  "timed_out 8", "timed_out 8", "refused 8", "neither ok nor not ok x1"}));
+}
+
+TEST(Endings, AWordInPlaceOfATimeIsNoTime) {
+  EXPECT_EQ(
+      rows_of("latency_ms,status\n7,200\ntimeout,timeout\nfailed,504\ntimeout,200\nblue,504\n", with_limit()),
+      Rows({"replied 7", "timed_out 1000", "timed_out 1000", "latency is no number x2"}));
+  EXPECT_EQ(rows_of("latency_ms,ending\n7,replied\ntimeout,timed_out\n"),
+            Rows({"replied 7", "timed_out untimed"}));
+  // Where nothing else says how the call ended, it does.
+  EXPECT_EQ(rows_of("latency_ms\n7\ntimeout\nok\n", with_limit()),
+            Rows({"replied 7", "timed_out 1000", "latency is no number x1"}));
+}
+
+TEST(Endings, AnEmptyLatencyWithNothingThatSaysHowItEndedIsNoted) {
+  const auto notes = [](std::string_view bytes) {
+    const auto ignore = [](std::span<const Attempt>, const NameTable&, const NameTable&, const NameTable&) {};
+    return fmt::format("{}", fmt::join(read_attempts(bytes, "log", {}, ignore).value().notes, "; "));
+  };
+  EXPECT_NE(notes("rtt_ms,x\n7,a\n,a\n").find("some rows have no latency"), std::string::npos);
+  EXPECT_EQ(notes("rtt_ms,status\n7,200\n,200\n").find("some rows have no latency"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace overdue
