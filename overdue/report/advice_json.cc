@@ -112,15 +112,18 @@ Json advice_object(const Analysis& analysis, const AdviceOptions& options) {
           {"excluded_backends", excluded}};
 }
 
+Json where_known(const RatesAt& rates, double rate) { return rates.known ? Json(rate) : Json(nullptr); }
+
 Json candidates_json(const Analysis& analysis) {
   Json list = Json::array();
   for (const Candidate& candidate : analysis.candidates) {
+    const RatesAt& rates = candidate.rates;
     list.push_back({{"label", candidate.label},
                     {"timeout_ms", to_milliseconds(candidate.timeout)},
-                    {"answered", candidate.rates.answered},
-                    {"cut_off", candidate.rates.cut_off},
-                    {"never_answered", candidate.rates.never_answered},
-                    {"reset", candidate.rates.reset},
+                    {"answered", where_known(rates, rates.answered)},
+                    {"cut_off", where_known(rates, rates.cut_off)},
+                    {"never_answered", where_known(rates, rates.never_answered)},
+                    {"reset", where_known(rates, rates.reset)},
                     {"held_calls", or_null(candidate.held_calls)},
                     {"extra_attempts_per_s", or_null(candidate.extra_attempts_per_s)}});
   }
@@ -147,11 +150,12 @@ Json backends_json(const Analysis& analysis) {
 Json promise_json(const Analysis& analysis) {
   if (!analysis.promise) return nullptr;
   const PromiseAnalysis& promise = *analysis.promise;
+  const RatesAt& rates = promise.check.rates;
   return {{"promise_ms", to_milliseconds(promise.promise)},
           {"fits", promise.fits},
-          {"false_timeout_rate", promise.check.rates.false_timeout_rate},
-          {"false_timeout_rate_upper", promise.check.false_rate_upper},
-          {"visible_timeout_rate", promise.check.rates.visible_timeout_rate}};
+          {"false_timeout_rate", where_known(rates, rates.false_timeout_rate)},
+          {"false_timeout_rate_upper", where_known(rates, promise.check.false_rate_upper)},
+          {"visible_timeout_rate", where_known(rates, rates.visible_timeout_rate)}};
 }
 
 Json group_json(const GroupReport& group, const AdviceOptions& options) {

@@ -199,6 +199,12 @@ class AdviceWriter {
     TextTable table({1});
     table.add({"wait", "", "answered", "cut off", "lost", "held for nothing", "extra attempts"});
     for (const Candidate& candidate : analysis.candidates) {
+      if (!candidate.rates.known) {
+        table.add({timeout_text(candidate.timeout), candidate.label,
+                   "not seen past " + format_duration(analysis.advice.open.longest_wait), "-", "-", "-",
+                   "-"});
+        continue;
+      }
       table.add({timeout_text(candidate.timeout), candidate.label, percent_of(candidate.rates.answered),
                  percent_of(candidate.rates.cut_off), percent_of(candidate.rates.never_answered),
                  candidate.held_calls ? figure(*candidate.held_calls) + " calls" : "rate not known",

@@ -38,11 +38,11 @@ std::string describe_declined(const TimeoutAdvice& advice, const AdviceOptions& 
   const std::string accept = format_rate(options.accept_false.value());
   if (advice.declined == "not_identifiable") return describe_not_identifiable(advice, options);
   if (advice.declined == "too_few_calls") {
-    return fmt::format(
-        "{} replies cannot bound {} of false timeouts with {} confidence: about {} calls like these are "
-        "needed.",
-        format_count(advice.replies), accept, format_rate(options.confidence.value()),
-        format_count(advice.calls_needed));
+    const std::string needed = advice.calls_needed > 0 ? fmt::format("about {} calls like these are needed.",
+                                                                     format_count(advice.calls_needed))
+                                                       : "more calls, and a longer limit, are needed.";
+    return fmt::format("{} replies cannot bound {} of false timeouts with {} confidence: {}",
+                       format_count(advice.replies), accept, format_rate(options.confidence.value()), needed);
   }
   if (advice.declined == "too_many_untimed") {
     return fmt::format(

@@ -102,6 +102,66 @@ void find_interval(const SurvivalCurve& curve, const AdviceOptions& options, con
   advice.request_timeout = round_up_timeout(*advice.recommended);
 }
 
+// The table of a log like this one, of another number of calls.
+EndingTable as_of(const EndingTable& table, double times) {
+  EndingTable scaled = table;
+  for (const auto counted : {&EndingRow::replied, &EndingRow::rejected, &EndingRow::reset,
+                             &EndingRow::timed_out, &EndingRow::abandoned}) {
+    double exact = 0;
+    std::uint64_t given = 0;
+    for (EndingRow& row : scaled) {
+      exact += times * static_cast<double>(row.*counted);
+      const std::uint64_t up_to = whole(std::floor(exact + 0.5));
+      row.*counted = up_to - given;
+      given = up_to;
+    }
+  }
+  std::erase_if(scaled, [](const EndingRow& row) { return row.is_empty(); });
+  return scaled;
+}
+
+bool gets_advice(const EndingTable& table, const AdviceOptions& options, const Setting& setting, double vif) {
+  const SurvivalCurve curve(table);
+  if (curve.empty()) return false;
+  TimeoutAdvice advice;
+  advice.vif = vif;
+  advice.open = judge_open_calls(curve, setting.accept_false);
+  if (!advisable(advice.open) || curve[advice.open.last_row].replies == 0) return false;
+  advice.point =
+      mid_of(table, curve.first_row_reaching(setting.keep * advice.open.replied_ever, advice.open.last_row));
+  if (!advice.point) return false;
+  find_interval(curve, options, setting, advice);
+  return advice.declined.empty();
+}
+
+// Of calls like these, the number that gets advice: `estimate`, or, where it does not, more. The estimates
+// take the last reply as the place of the upper end and all calls as replies; where callers gave up at
+// different times more calls also move the longest wait. 0: no number within reason does.
+std::uint64_t calls_for_advice(const SurvivalCurve& curve, const AdviceOptions& options,
+                               const Setting& setting, double vif, std::uint64_t estimate) {
+  constexpr std::uint64_t kTimesMax = 1024;
+  constexpr std::uint64_t kNear = 128;  // Found within a 128th.
+  if (estimate == 0) return 0;
+  const auto do_calls = [&](std::uint64_t calls) {
+    const double times = static_cast<double>(calls) / static_cast<double>(curve.calls());
+    return gets_advice(as_of(curve.table(), times), options, setting, vif);
+  };
+  std::uint64_t enough = std::max(estimate, curve.calls() + 1);
+  const std::uint64_t most = enough < ~std::uint64_t{0} / kTimesMax ? enough * kTimesMax : enough;
+  std::uint64_t too_few = curve.calls();
+  if (do_calls(enough)) return enough;
+  while (!do_calls(enough)) {
+    if (enough > most / 2) return 0;
+    too_few = enough;
+    enough *= 2;
+  }
+  while (enough - too_few > std::max<std::uint64_t>(1, too_few / kNear)) {
+    const std::uint64_t middle = too_few + (enough - too_few) / 2;
+    (do_calls(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
 // The same log with everybody who left first counted as never answered.
 EndingTable with_abandoned_lost(const EndingTable& table) {
   EndingTable changed = table;
@@ -190,7 +250,8 @@ TimeoutAdvice advise_timeout(const SurvivalCurve& curve, const TailByBlock& tail
     // Replies there are may all lie where hardly anybody was still watched.
     advice.declined = advice.replies > 0 ? "too_few_calls" : "no_replies";
     if (advice.replies > 0 && setting.accept_false > 0.0 && setting.keep > 0.0)
-      advice.calls_needed = whole(std::ceil(std::log(setting.alpha) / std::log(setting.keep)));
+      advice.calls_needed = calls_for_advice(
+          curve, options, setting, 1, whole(std::ceil(std::log(setting.alpha) / std::log(setting.keep))));
     return advice;
   }
   const auto reach = [&](double ever) {
@@ -209,6 +270,9 @@ TimeoutAdvice advise_timeout(const SurvivalCurve& curve, const TailByBlock& tail
     advice.declined = "not_identifiable";
     advice.calls_needed = calls_to_tell(open, setting);
   }
+  const bool is_told = !advice.point && advice.calls_needed > advice.calls;  // By the specified rule.
+  if (!advice.declined.empty() && !is_told)
+    advice.calls_needed = calls_for_advice(curve, options, setting, advice.vif, advice.calls_needed);
   note_rates(curve, setting, advice);
   return advice;
 }
@@ -227,6 +291,7 @@ RatesAt rates_at(const SurvivalCurve& curve, const TimeoutAdvice& advice, Durati
   const double not_rejected = 1.0 - advice.open.rejected_share;
   if (curve.calls() == 0 || not_rejected <= 0.0) return rates;
   const SurvivalCurve::Point then = curve.at(std::min(timeout, advice.open.longest_wait));
+  rates.known = timeout <= advice.open.longest_wait || advisable(advice.open);
   const double later = std::max(0.0, advice.replied_ever - then.replied);
   // Open, and rejected later: no lost calls, and in no share of those that were not rejected.
   const double rejected_later = std::max(0.0, advice.open.rejected_share - then.rejected);

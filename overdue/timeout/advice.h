@@ -95,8 +95,10 @@ struct RatesAt {
   double reset = 0;           // Reset before the timeout.
   double visible_timeout_rate = 0;
   double false_timeout_rate = 0;  // cut_off of the calls that would have replied.
+  bool known = true;
 };
-// Beyond the longest wait nothing more is known: rates are those at it.
+// Beyond the longest wait the rates are those at it. That is what is known there if the calls still open do
+// not matter, or are lost; else they are not known: replies may come that nobody waited for.
 RatesAt rates_at(const SurvivalCurve& curve, const TimeoutAdvice& advice, Duration timeout);
 
 // Does a log support a timeout that was chosen without it? For `overdue check`.

@@ -210,7 +210,8 @@ TEST(TimeoutAdvice, RepliesThatHardlyAnybodyWaitedForAreTooFewAndNotNone) {
   const TimeoutAdvice advice =
       advise(exact_table({{3us, Ending::timed_out, 7}, {800ms, Ending::replied, 3}}), 0.001);
   EXPECT_EQ(advice.declined, "too_few_calls");
-  EXPECT_EQ(advice.calls_needed, 2995u);
+  // 2,995 replies, of which these calls get three in ten.
+  EXPECT_NEAR(static_cast<double>(advice.calls_needed), 2995 / 0.3, 80);
 }
 
 TEST(RoundUpTimeout, IsWholeMillisecondsAndNeverZero) {
@@ -293,6 +294,39 @@ RC_GTEST_PROP(TimeoutAdvice, EndsStandInOrderAndRatesAddUp, ()) {
     RC_ASSERT(sum > 1.0 - 1e-9);
     RC_ASSERT(sum < 1.0 + rejected_later / (1.0 - advice.open.rejected_share) + 1e-9);
   }
+}
+
+// 70 replies at 10 ms to 700 ms, and 30 give-ups before them; as many of each, `times` over.
+EndingTable cut_early(std::uint64_t times) {
+  EndingTable table;
+  for (int i = 1; i <= 70; ++i) {
+    const Duration at = i * 10ms;
+    EndingRow row{.low = at, .mid = at, .high = at, .replied = times};
+    if (i == 20) row.timed_out = 10 * times;
+    if (i == 50) row.timed_out = 20 * times;
+    table.push_back(row);
+  }
+  return table;
+}
+
+TEST(CallsNeeded, IsANumberThatGetsAdviceAndMoreThanThereIs) {
+  const TimeoutAdvice few = advise(cut_early(1), 0.1);
+  ASSERT_EQ(few.declined, "too_few_calls");
+  EXPECT_GT(few.calls_needed, 200U);
+  EXPECT_LE(few.calls_needed, 400U);
+  const TimeoutAdvice twice = advise(cut_early(2), 0.1);
+  ASSERT_EQ(twice.declined, "too_few_calls");
+  EXPECT_GT(twice.calls_needed, 200U);
+  EXPECT_NEAR(static_cast<double>(twice.calls_needed), static_cast<double>(few.calls_needed), 50);
+  EXPECT_EQ(advise(cut_early(4), 0.1).declined, "");
+}
+
+TEST(CallsNeeded, IsMoreThanThereIsWhereManyWereResetToo) {
+  const EndingTable table =
+      evenly_replied(7000, 50us, {{50us, Ending::reset, 3000}, {1s, Ending::timed_out, 30}});
+  const TimeoutAdvice advice = advise(table, 0.001);
+  ASSERT_EQ(advice.declined, "not_identifiable");
+  EXPECT_GT(advice.calls_needed, advice.calls);
 }
 
 }  // namespace

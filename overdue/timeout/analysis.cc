@@ -33,7 +33,7 @@ class Candidates {
     if (!timeout || timeout->count() <= 0) return;
     Candidate candidate{
         .label = std::move(label), .timeout = *timeout, .rates = rates_at(curve_, advice_, *timeout)};
-    if (rate_) {
+    if (rate_ && candidate.rates.known) {
       candidate.held_calls =
           *rate_ * candidate.rates.never_answered * static_cast<double>(timeout->count()) / 1e9;
       candidate.extra_attempts_per_s = *rate_ * candidate.rates.visible_timeout_rate;

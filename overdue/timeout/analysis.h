@@ -38,7 +38,7 @@ struct Candidate {
   std::string label;  // "p90" of the replies, "advised", "promise", "today" (or "longest" without --limit).
   Duration timeout{};
   RatesAt rates;
-  // Nothing where the log has no start times, for there is no rate then.
+  // Nothing where the log has no start times, for there is no rate then, or where `rates` are not known.
   std::optional<double> held_calls;            // Calls waiting at a time for replies that never come.
   std::optional<double> extra_attempts_per_s;  // If every timed-out call is retried once.
 };

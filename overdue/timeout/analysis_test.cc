@@ -253,5 +253,65 @@ TEST_F(CheckTimeouts, FloorAndCeilingMustLeaveRoomForTheAdvice) {
   EXPECT_EQ(outcome({.ceiling = 5ms}), PolicyCheck::Outcome::too_short);
 }
 
+// A limit of 50 ms, while replies take up to 100.
+class BeyondTheLongestWait : public ::testing::Test {
+ protected:
+  BeyondTheLongestWait() {
+    NameTable names;
+    std::vector<Attempt> rows;
+    for (int i = 0; i < 20'000; ++i) {
+      Attempt row;
+      row.begins_call = true;
+      row.start = WallTime(1'700'000'000s) + i * 10ms;
+      row.has_start = true;
+      row.elapsed = Duration(1ms) * (1 + i * 37 % 100);
+      if (row.elapsed > 50ms) row = cut(row);
+      rows.push_back(row);
+    }
+    measurement_.add(rows, names, names);
+    analysis_ = analyse(measurement_, options_);
+  }
+  static Attempt cut(Attempt row) {
+    row.elapsed = 50ms;
+    row.ending = Ending::timed_out;
+    return row;
+  }
+  const AnalysisOptions options_{.advice = {.accept_false = Probability{0.01}}, .promise = 5s};
+  Measurement measurement_;
+  Analysis analysis_;
+};
+
+TEST_F(BeyondTheLongestWait, NothingIsKnownWhileRepliesStillCame) {
+  ASSERT_EQ(analysis_.advice.open.verdict, WaitVerdict::slow);
+  const Candidate* promise = find(analysis_, "promise");
+  ASSERT_TRUE(promise);
+  EXPECT_FALSE(promise->rates.known);
+  EXPECT_FALSE(promise->held_calls);
+  EXPECT_FALSE(promise->extra_attempts_per_s);
+  EXPECT_FALSE(analysis_.promise->check.rates.known);
+  const Candidate* longest = find(analysis_, "longest");
+  ASSERT_TRUE(longest);
+  EXPECT_TRUE(longest->rates.known);
+  EXPECT_TRUE(longest->extra_attempts_per_s);
+}
+
+TEST_F(BeyondTheLongestWait, ACheckClaimsNoFigureThere) {
+  for (const Duration request : {Duration(50ms), Duration(50ms + 1ns)}) {
+    const PolicyCheck check =
+        check_timeouts({.request = request}, measurement_, analysis_, options_.advice, 0.2);
+    EXPECT_EQ(check.rows.at(0).outcome, PolicyCheck::Outcome::cannot_say);
+    EXPECT_EQ(check.rows.at(0).visible_rate.has_value(), request == 50ms);
+    EXPECT_EQ(check.rows.at(0).text.find("callers see") == std::string::npos, request > 50ms);
+  }
+}
+
+TEST(Analyse, KnowsWhatALongerPromiseDoesWhereTheOpenCallsAreLost) {
+  const Log log(20'000);
+  const Analysis analysis =
+      analyse(log.measurement, {.advice = {.accept_false = Probability{0.01}}, .promise = 5s});
+  ASSERT_TRUE(find(analysis, "promise"));
+  EXPECT_TRUE(find(analysis, "promise")->rates.known);
+}
+
 }  // namespace
 }  // namespace overdue

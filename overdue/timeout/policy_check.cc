@@ -74,9 +74,14 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
     const SurvivalCurve curve(table);
     if (!curve.empty()) {
       const RatesAt rates = rates_at(curve, analysis.advice, *set.request);
-      row.visible_rate = rates.visible_timeout_rate;
-      row.text += fmt::format("; at {} callers see {} time out", format_duration(*set.request),
-                              format_rate(rates.visible_timeout_rate));
+      if (rates.known) {
+        row.visible_rate = rates.visible_timeout_rate;
+        row.text += fmt::format("; at {} callers see {} time out", format_duration(*set.request),
+                                format_rate(rates.visible_timeout_rate));
+      } else {
+        row.text += fmt::format("; replies were not seen past {}, the longest wait, and may still come",
+                                format_duration(analysis.advice.open.longest_wait));
+      }
       if (analysis.advice.declined.empty()) {
         row.false_rate = rates.false_timeout_rate;
         row.text +=
