@@ -116,6 +116,19 @@ TEST(AdviseCommand, FailsOnANamedDoubtAndRefusesAnUnknownOne) {
   EXPECT_THAT(unknown.err, HasSubstr("slow_replica,"));
 }
 
+TEST(AdviseCommand, AFieldMappedTwiceIsBadUsage) {
+  const CommandResult twice = run_overdue("advise - --map latency=a,latency=b", lesson_log(100));
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("latency is said twice"));
+}
+
+TEST(AdviseCommand, RowsWithoutALatencyAreDoubtedWhereNothingSaysHowTheyEnded) {
+  std::string log = "rtt_ms,try\n";
+  for (int i = 0; i < 20'000; ++i) log += fmt::format("{},{}\n", 5 + i % 37, i);
+  EXPECT_EQ(run_overdue("advise - --fail-on zero_latency", log).status, 0);
+  EXPECT_EQ(run_overdue("advise - --fail-on zero_latency", log + ",20000\n").status, 1);
+}
+
 TEST(AdviseCommand, SentCallsThatAreMissingCountAsGivenUp) {
   const std::string log = lesson_log(20'000);
   const json root = advice_of(log, "--sent 20200 --limit 1s --accept 1%");

@@ -77,7 +77,12 @@ Result<void> read_columns(const LogFlags& flags, ReadOptions& options) {
               "--map {}: there are latency, status, ending, ok, backend, start, connect, route, method",
               entry));
     }
-    options.columns.insert(*std::move(pair));
+    const auto [known, added] = options.columns.insert(*pair);
+    if (!added) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--map {}: {} is said twice, the first time as {}={}", entry, pair->first,
+                              known->first, known->second));
+    }
   }
   return {};
 }
@@ -307,7 +312,11 @@ void tell_sources(const ReadLogs& logs, const ReadOptions& read, AnalysisOptions
   analysis.limit = read.limit;
   for (const SourceSummary& source : logs.sources) {
     if (source.vantage == Vantage::server) analysis.server_side = true;
-    if (source.outcome_unknown) analysis.outcome_unknown = true;
+    if (source.outcome_unknown) {
+      analysis.outcome_unknown = true;
+      const auto none = std::ranges::find(source.set_aside, kNoLatency, &SetAside::reason);
+      if (none != source.set_aside.end()) analysis.without_latency += none->count;
+    }
     if (analysis.unit_doubt.empty()) analysis.unit_doubt = source.unit_doubt;
   }
 }

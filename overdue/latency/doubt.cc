@@ -72,12 +72,17 @@ class PlainDoubts {
   }
 
   void zero_latency() {
-    if (!context_.outcome_unknown || measurement_.exact_zeros() == 0) return;
+    const std::uint64_t zeros = measurement_.exact_zeros();
+    const std::uint64_t without = context_.without_latency;
+    if (!context_.outcome_unknown || zeros + without == 0) return;
+    const std::string rows = without == 0 ? fmt::format("{} rows took exactly 0", format_count(zeros))
+                             : zeros == 0 ? fmt::format("{} rows have no latency", format_count(without))
+                                          : fmt::format("{} rows took exactly 0, {} have no latency",
+                                                        format_count(zeros), format_count(without));
     raise("zero_latency",
-          "{} rows took exactly 0 and nothing says how they ended: lost calls are often stored as 0. Name "
-          "the column "
-          "that tells (--map ending=... or status=...), or leave them out with --where.",
-          format_count(measurement_.exact_zeros()));
+          "{} and nothing says how they ended: lost calls are often stored so. Name the column that tells "
+          "(--map ending=... or status=...), or leave them out with --where.",
+          rows);
   }
 
   void slow_or_lost() {

@@ -52,10 +52,11 @@ struct DoubtContext {
   const Comparison* comparison = nullptr;
   const std::vector<EndingRow>* table = nullptr;  // Measurement::table(), if it is at hand already.
   bool server_side = false;                       // The log was written by the server that is called.
-  bool filled_in = false;         // --expected-interval was given: omitted calls are in the measurement.
-  bool outcome_unknown = false;   // The source has neither status nor ending: every row was read as a reply.
-  std::optional<Duration> limit;  // As named with --limit.
-  std::string unit_doubt;         // From the reader; empty: none.
+  bool filled_in = false;        // --expected-interval was given: omitted calls are in the measurement.
+  bool outcome_unknown = false;  // The source has neither status nor ending: every row was read as a reply.
+  std::uint64_t without_latency = 0;  // Rows set aside for it, where the outcome is unknown.
+  std::optional<Duration> limit;      // As named with --limit.
+  std::string unit_doubt;             // From the reader; empty: none.
 };
 
 // find_doubts lists the reasons to doubt what was measured, in the order of kDoubtCodes. The rules that need
@@ -63,7 +64,8 @@ struct DoubtContext {
 //
 // - unit_mismatch: the reader's word for it.
 // - clock_step: rows with a negative latency were set aside.
-// - zero_latency: replies of exactly 0 in a source that does not say how rows ended (C18).
+// - zero_latency: replies of exactly 0, or rows without a latency, in a source that does not say how rows
+// ended (C18).
 // - slow_or_lost: open calls matter to the answer: they were not "enough".
 // - abandonment_matters: the share abandoned before the timeout exceeds the accepted one (STATISTICS 1).
 // - slow_replica, failing_replica: compare_replicas() says so. Differing ones are a slow_replica too.

@@ -122,6 +122,12 @@ TEST(FindDoubts, AsksAboutZerosOnlyWhereNothingSaysHowRowsEnded) {
   Rows without;
   without.add(5, 12ms);
   EXPECT_THAT(codes(without.measure(), context), Not(Contains("zero_latency")));
+  context.without_latency = 3;
+  EXPECT_THAT(text_of(without.measure(), context, "zero_latency"), HasSubstr("3 rows have no latency and"));
+  EXPECT_THAT(text_of(rows.measure(), context, "zero_latency"),
+              HasSubstr("2 rows took exactly 0, 3 have no latency and"));
+  context.outcome_unknown = false;
+  EXPECT_THAT(codes(without.measure(), context), Not(Contains("zero_latency")));
 }
 
 TEST(FindDoubts, SaysSlowOrLostUnlessTheOpenCallsDoNotMatter) {

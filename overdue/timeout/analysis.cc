@@ -108,6 +108,7 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   context.server_side = options.server_side;
   context.filled_in = options.filled_in;
   context.outcome_unknown = options.outcome_unknown;
+  context.without_latency = options.without_latency;
   context.limit = options.limit;
   context.unit_doubt = options.unit_doubt;
   std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(over_time));

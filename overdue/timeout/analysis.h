@@ -25,9 +25,10 @@ struct AnalysisOptions {
   std::optional<Duration> promise;  // --promise: what our own callers were promised.
   std::optional<Duration> limit;    // --limit: the limit in force when the log was written.
   bool server_side = false;
-  bool filled_in = false;        // --expected-interval was given.
-  bool outcome_unknown = false;  // Neither status nor ending in the source.
-  std::string unit_doubt;        // Not empty: no advice, "unit_unclear".
+  bool filled_in = false;             // --expected-interval was given.
+  bool outcome_unknown = false;       // Neither status nor ending in the source.
+  std::uint64_t without_latency = 0;  // Rows set aside for it where the outcome is unknown.
+  std::string unit_doubt;             // Not empty: no advice, "unit_unclear".
   RunBoth run_both = run_in_turn;
   // Called before large tables are made; may give back what is free. Nothing: nothing is done.
   std::function<void()> make_room = {};
