@@ -207,15 +207,20 @@ void CsvReader::check_for_header(std::string_view line, Pass& pass) const {
   if (is_other_header(line)) pass.sink.set_aside_for(kOtherHeader, pass.line, line);
 }
 
-// Columns are named in it, a latency among them, and no number stands there. This file's own header, written
-// another way (in quotes, with blanks), names nothing new.
+// Columns are named in it, a latency among them, each by what begins like a word: rows at fault have numbers,
+// times or nothing somewhere. This file's own header, written another way (in quotes, with blanks), names
+// nothing new.
 bool CsvReader::is_other_header(std::string_view line) const {
   if (shape_.header_line.empty()) return false;
   CsvFields fields;
   fields.split(line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line, shape_.delimiter);
-  const auto is_number = [](std::string_view text) { return decimal_scaled(trimmed(text), 0).has_value(); };
+  const auto is_word = [](std::string_view text) {
+    text = trimmed(text);
+    const auto first = static_cast<unsigned char>(text.empty() ? '\0' : text.front());
+    return first == '_' || first >= 0x80 || (first | 0x20U) - unsigned{'a'} < 26;
+  };
   const auto is_latency = [](std::string_view text) { return names_a_latency(trimmed(text)); };
-  if (std::ranges::any_of(fields.texts, is_number) || std::ranges::none_of(fields.texts, is_latency))
+  if (!std::ranges::all_of(fields.texts, is_word) || std::ranges::none_of(fields.texts, is_latency))
     return false;
   return !std::ranges::equal(fields.texts, shape_.names, [](std::string_view text, const std::string& name) {
     return trimmed(text) == name;

@@ -48,6 +48,8 @@ TEST(Headers, AnotherOneInTheMiddleOfAFileIsAnErrorWithItsLine) {
         << other;
   }
   // Rows at fault are no headers.
+  EXPECT_EQ(rows_of("ts,latency_ms,note,ok\n1,7,x,1\n2,8,x,1\n2025-11-30T10:53:20Z,,high latency,ok\n"),
+            Rows({"replied 7", "replied 8", "no latency value x1"}));
   EXPECT_EQ(rows_of("ts,latency_ms,status\n" + rows + "a,b,c\n3,latency,200\n"),
             Rows({"replied 7", "replied 8", "unknown status x1", "latency is no number x1"}));
 }
