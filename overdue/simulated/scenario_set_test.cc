@@ -96,12 +96,10 @@ TEST(ScenarioSet, APlainValueGivesWayToATableWhereItMayBeOne) {
 }
 
 TEST(ScenarioSet, NoneTakesAwayWhatTheFileHas) {
-  const auto scenario =
-      parsed_of({{"s.toml", with("workers = 4", "workers = 4\nqueue = { max = 100 }")}},
-                {{"service.orders.workers", "none"}, {"service.orders.queue", "none"}, {"fault", "none"}});
+  const auto scenario = parsed_of({{"s.toml", with("workers = 4", "workers = 4\nqueue = { max = 100 }")}},
+                                  {{"service.orders.workers", "none"}, {"service.orders.queue", "none"}});
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_FALSE(scenario->services[0].workers.has_value());
-  EXPECT_TRUE(scenario->faults.empty());
   const auto variant = parsed_of(
       {{"base.toml", std::string(kShop)}, {"s.toml", "based_on = \"base.toml\"\n[fault]\ncut = \"none\"\n"}});
   ASSERT_TRUE(variant) << variant.error().message;
