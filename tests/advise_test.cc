@@ -129,6 +129,14 @@ TEST(AdviseCommand, RowsWithoutALatencyAreDoubtedWhereNothingSaysHowTheyEnded) {
   EXPECT_EQ(run_overdue("advise - --fail-on zero_latency", log + ",20000\n").status, 1);
 }
 
+TEST(AdviseCommand, RowsSetAsideAreDoubtedBeyondTheAcceptedShare) {
+  std::string log = "latency_ms,status\n";
+  for (int i = 0; i < 20'000; ++i) log += fmt::format("{},200\n", 5 + i % 37);
+  for (int i = 0; i < 20; ++i) log += "9000,lost\n";
+  EXPECT_EQ(run_overdue("advise - --fail-on set_aside", log).status, 0);
+  EXPECT_EQ(run_overdue("advise - --fail-on set_aside", log + "9000,lost\n9000,lost\n").status, 1);
+}
+
 TEST(AdviseCommand, SentCallsThatAreMissingCountAsGivenUp) {
   const std::string log = lesson_log(20'000);
   const json root = advice_of(log, "--sent 20200 --limit 1s --accept 1%");

@@ -308,10 +308,30 @@ Result<ReadLogs> read_logs(const LogFlags& flags, const ReadOptions& options) {
   return logs;
 }
 
+namespace {
+
+// Of one source, into those of all. What has a doubt of its own is not among them.
+void add_set_aside(const SourceSummary& source, RowsSetAside& all) {
+  std::uint64_t most = 0;
+  for (const SetAside& aside : source.set_aside) {
+    all.all += aside.count;
+    const bool is_told =
+        aside.reason == kNegativeDuration || (source.outcome_unknown && aside.reason == kNoLatency);
+    if (is_told || is_no_call(aside.reason)) continue;
+    all.count += aside.count;
+    if (aside.count > most) all.reason = aside.reason;
+    most = std::max(most, aside.count);
+  }
+  all.all += source.attempts;
+}
+
+}  // namespace
+
 void tell_sources(const ReadLogs& logs, const ReadOptions& read, AnalysisOptions& analysis) {
   analysis.limit = read.limit;
   for (const SourceSummary& source : logs.sources) {
     if (source.vantage == Vantage::server) analysis.server_side = true;
+    add_set_aside(source, analysis.set_aside);
     if (source.outcome_unknown) {
       analysis.outcome_unknown = true;
       const auto none = std::ranges::find(source.set_aside, kNoLatency, &SetAside::reason);

@@ -39,6 +39,7 @@ class PlainDoubts {
     unit_mismatch();
     clock_step();
     zero_latency();
+    set_aside();
     slow_or_lost();
     abandonment_matters();
     caller_limit();
@@ -83,6 +84,19 @@ class PlainDoubts {
           "{} and nothing says how they ended: lost calls are often stored so. Name the column that tells "
           "(--map ending=... or status=...), or leave them out with --where.",
           rows);
+  }
+
+  void set_aside() {
+    constexpr std::uint64_t kRowsMin = 5;  // Fewer are torn lines at the ends of files.
+    const RowsSetAside& rows = context_.set_aside;
+    const double share =
+        static_cast<double>(rows.count) / static_cast<double>(std::max<std::uint64_t>(rows.all, 1));
+    if (rows.count < kRowsMin || share <= context_.accept_false.value()) return;
+    raise(
+        "set_aside",
+        "{} of {} rows ({}) were set aside, most for: {}. If they were calls, and other ones than those that "
+        "were read, lost ones above all, the figures are wrong by as much.",
+        format_count(rows.count), format_count(rows.all), format_rate(share), rows.reason);
   }
 
   void slow_or_lost() {

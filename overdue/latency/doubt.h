@@ -24,11 +24,18 @@ struct Doubt {
 };
 
 // Every code there is, the gravest first.
-inline constexpr std::array<std::string_view, 17> kDoubtCodes = {
-    "unit_mismatch", "clock_step",      "zero_latency", "slow_or_lost",         "abandonment_matters",
-    "slow_replica",  "failing_replica", "change",       "coordinated_omission", "caller_limit",
-    "heaping",       "bursts",          "load",         "few_episodes",         "short_log",
-    "mixed_routes",  "server_side_log"};
+inline constexpr std::array<std::string_view, 18> kDoubtCodes = {
+    "unit_mismatch",       "clock_step",   "zero_latency",    "set_aside", "slow_or_lost",
+    "abandonment_matters", "slow_replica", "failing_replica", "change",    "coordinated_omission",
+    "caller_limit",        "heaping",      "bursts",          "load",      "few_episodes",
+    "short_log",           "mixed_routes", "server_side_log"};
+
+// Rows of the log that may have been calls and are not in the measurement.
+struct RowsSetAside {
+  std::uint64_t count = 0;
+  std::uint64_t all = 0;  // Rows, these included.
+  std::string reason;     // Of the most of them.
+};
 
 // DoubtContext is what the measurement alone does not know. Everything is optional in effect: a default
 // context gives the doubts that the log alone supports.
@@ -55,6 +62,7 @@ struct DoubtContext {
   bool filled_in = false;        // --expected-interval was given: omitted calls are in the measurement.
   bool outcome_unknown = false;  // The source has neither status nor ending: every row was read as a reply.
   std::uint64_t without_latency = 0;  // Rows set aside for it, where the outcome is unknown.
+  RowsSetAside set_aside;             // Those with a doubt of their own not among them.
   std::optional<Duration> limit;      // As named with --limit.
   std::string unit_doubt;             // From the reader; empty: none.
 };
@@ -66,6 +74,8 @@ struct DoubtContext {
 // - clock_step: rows with a negative latency were set aside.
 // - zero_latency: replies of exactly 0, or rows without a latency, in a source that does not say how rows
 // ended (C18).
+// - set_aside: of rows more than the accepted share, and 5 at least: if they were calls that failed, the
+//   figures are not of all calls.
 // - slow_or_lost: open calls matter to the answer: they were not "enough".
 // - abandonment_matters: the share abandoned before the timeout exceeds the accepted one (STATISTICS 1).
 // - slow_replica, failing_replica: compare_replicas() says so. Differing ones are a slow_replica too.

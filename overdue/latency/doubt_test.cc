@@ -100,6 +100,23 @@ TEST(FindDoubts, ListsTheGravestFirst) {
   EXPECT_EQ(find_doubts(Measurement(), context)[0].text, context.unit_doubt);
 }
 
+TEST(FindDoubts, MindsRowsSetAsideWhereTheyAreMoreThanTheAcceptedShare) {
+  Rows rows;
+  rows.add(100, 20ms);
+  const Measurement measurement = rows.measure();
+  DoubtContext context;
+  context.accept_false = Probability(0.001);
+  context.set_aside = {.count = 10, .all = 10'000, .reason = "unknown status"};
+  EXPECT_THAT(codes(measurement, context), Not(Contains("set_aside")));
+  context.set_aside.count = 11;
+  EXPECT_THAT(text_of(measurement, context, "set_aside"),
+              HasSubstr("11 of 10,000 rows (0.11 %) were set aside, most for: unknown status"));
+  context.set_aside = {.count = 4, .all = 100, .reason = "unknown status"};
+  EXPECT_THAT(codes(measurement, context), Not(Contains("set_aside")));
+  context.set_aside.count = 5;
+  EXPECT_THAT(codes(measurement, context), Contains("set_aside"));
+}
+
 TEST(FindDoubts, CountsTheRowsThatAClockStepMadeNegative) {
   Rows rows;
   for (int i = 0; i < 995; ++i) rows.add(20ms + i * 10us);

@@ -146,6 +146,20 @@ Result<void> check_any_rows(const SourceSummary& summary, std::uint64_t filtered
                           fmt::join(reasons, "; ")));
 }
 
+}  // namespace
+
+bool is_no_call(std::string_view reason) {
+  static constexpr std::string_view kReasons[] = {"a TCP connection, no call",
+                                                  "answered by Envoy itself, no upstream",
+                                                  "answered by nginx itself, no upstream",
+                                                  "no upstream was contacted",
+                                                  "blank line",
+                                                  "no latency, status or ending in it"};
+  return std::ranges::find(kReasons, reason) != std::end(kReasons);
+}
+
+namespace {
+
 // From there on the columns are not those that the first line says.
 Result<void> check_one_header(const SourceSummary& summary) {
   const auto found = std::ranges::find(summary.set_aside, kOtherHeader, &SetAside::reason);

@@ -50,8 +50,12 @@ struct ReadOptions {
   unsigned threads = 2;
 };
 
-// A reason for rows to be set aside that others ask for.
+// Reasons for rows to be set aside that others ask for.
 inline constexpr std::string_view kNoLatency = "no latency value";
+inline constexpr std::string_view kNegativeDuration = "negative duration";
+
+// Rows set aside for `reason` were no calls that this log is about: without them nothing is missing.
+bool is_no_call(std::string_view reason);
 
 struct SetAside {
   std::string reason;  // A stable word for machines and people: "no latency value", "negative duration", ...

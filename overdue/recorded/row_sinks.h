@@ -47,7 +47,6 @@ struct ReadAccount {
 };
 // At most 40 characters of `value`; what does not print is written as \\xNN.
 std::string shown_value(std::string_view value);
-inline constexpr std::string_view kNegativeDuration = "negative duration";
 inline constexpr std::string_view kLineTooLong = "line longer than 256 KiB";
 
 // AccountingSink keeps the account, drops rows outside --since and --until, and hands on the rest.

@@ -109,6 +109,7 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   context.filled_in = options.filled_in;
   context.outcome_unknown = options.outcome_unknown;
   context.without_latency = options.without_latency;
+  context.set_aside = options.set_aside;
   context.limit = options.limit;
   context.unit_doubt = options.unit_doubt;
   std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(over_time));

@@ -28,6 +28,7 @@ struct AnalysisOptions {
   bool filled_in = false;             // --expected-interval was given.
   bool outcome_unknown = false;       // Neither status nor ending in the source.
   std::uint64_t without_latency = 0;  // Rows set aside for it where the outcome is unknown.
+  RowsSetAside set_aside;             // Of all sources.
   std::string unit_doubt;             // Not empty: no advice, "unit_unclear".
   RunBoth run_both = run_in_turn;
   // Called before large tables are made; may give back what is free. Nothing: nothing is done.
