@@ -11,6 +11,7 @@
 
 #include "overdue/cli/simulate_tip.h"
 #include "overdue/simulated/scenario_writes.h"
+#include "tests/coin_scenario.h"
 #include "tests/command_line.h"
 #include "tests/run_command.h"
 
@@ -22,28 +23,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-// Half of the calls lose their request, more or less.
-constexpr std::string_view kCoin = R"(seed = 3
-duration = "2s"
-until = "5s"
-[client.callers]
-calls = "orders"
-kind = "unkeyed_write"
-rate = "50/s"
-[dependency.orders.timeout]
-request = "100ms"
-[network.lan]
-delay = "1ms"
-request = { loss = "50%" }
-[service.orders]
-workers = 4
-time = "5ms"
-[[expect]]
-name = "half"
-field = "calls.answered_share"
-is = "20%..80%"
-)";
 
 TEST(SimulateCommand, PrintsARunAndHoldsItAgainstItsExpectations) {
   const ScratchFolder folder;

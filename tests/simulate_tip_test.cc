@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
 
+#include "tests/coin_scenario.h"
 #include "tests/command_line.h"
 #include "tests/run_command.h"
 
@@ -13,28 +13,6 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
-
-// Half of the calls lose their request, more or less.
-constexpr std::string_view kCoin = R"(seed = 3
-duration = "2s"
-until = "5s"
-[client.callers]
-calls = "orders"
-kind = "unkeyed_write"
-rate = "50/s"
-[dependency.orders.timeout]
-request = "100ms"
-[network.lan]
-delay = "1ms"
-request = { loss = "50%" }
-[service.orders]
-workers = 4
-time = "5ms"
-[[expect]]
-name = "half"
-field = "calls.answered_share"
-is = "20%..80%"
-)";
 
 TEST(SimulateTip, FindsWhereAScenarioTips) {
   const ScratchFolder folder;
