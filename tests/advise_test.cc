@@ -267,8 +267,10 @@ TEST(AdviseCommand, LeavesThePolicyAloneWhereItDeclines) {
   EXPECT_EQ(text_of_file(policy), "[dependency.a.timeout]\nrequest = \"1s\"\n");
 }
 
-// Starts the command on a pipe that stays open, so that only the interrupt can end the reading.
-TEST(AdviseCommand, CtrlCReportsWhatWasReadAndSaysSo) {
+// Starts the command on a pipe that stays open, so that only the signal can end the reading.
+class StoppedAdvice : public testing::TestWithParam<int> {};
+
+TEST_P(StoppedAdvice, ReportsWhatWasReadAndSaysSo) {
   std::signal(SIGPIPE, SIG_IGN);
   const ScratchFolder folder;
   const std::string out = folder.path("out");
@@ -291,7 +293,7 @@ TEST(AdviseCommand, CtrlCReportsWhatWasReadAndSaysSo) {
     ASSERT_GT(written, 0);
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  ::kill(child, SIGINT);
+  ::kill(child, GetParam());
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ::close(ends[1]);
@@ -300,6 +302,7 @@ TEST(AdviseCommand, CtrlCReportsWhatWasReadAndSaysSo) {
   EXPECT_THAT(text_of_file(out), HasSubstr("Interrupted"));
   EXPECT_THAT(text_of_file(out), HasSubstr("WAIT"));
 }
+INSTANTIATE_TEST_SUITE_P(Signals, StoppedAdvice, testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST(TheCommand, TellsAUnitAgainstTheNameAndRefusesAnIntervalNobodyMeant) {
   std::string log = "took_ms,status\n";

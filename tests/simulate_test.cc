@@ -97,7 +97,7 @@ TEST(SimulateCommand, CtrlCAPoliteKillOrALostTerminalPrintsWhatWasFinished) {
     const house::Outcome stopped = house::run_command("timeout --foreground --preserve-status -s " + signal +
                                                       " 1 " + house::quoted(OVERDUE_BINARY) +
                                                       " simulate --seeds 1..1000000 " + house::quoted(path));
-    EXPECT_EQ(stopped.status, 1) << signal;
+    EXPECT_EQ(stopped.status, 3) << signal;
     EXPECT_THAT(stopped.output, HasSubstr("stopped: the seeds that were finished by then")) << signal;
     EXPECT_THAT(stopped.output, Not(HasSubstr("on 0 of 0"))) << signal;
   }
@@ -136,7 +136,7 @@ TEST(SimulateCommand, ATipThatWasStoppedIsNotFound) {
                            house::quoted(OVERDUE_BINARY) +
                            " simulate --tip network.lan.request.loss=1%..90% --seeds 1..1000000 ";
   const house::Outcome json = house::run_command(stop + "--json " + house::quoted(path));
-  EXPECT_EQ(json.status, 1);
+  EXPECT_EQ(json.status, 3);
   const auto tip = nlohmann::json::parse(json.output);
   EXPECT_EQ(tip["found"], false);
   EXPECT_EQ(tip["interrupted"], true);
@@ -152,7 +152,7 @@ TEST(SimulateCommand, JsonSaysThatManyRunsWereStoppedAndListsNoneThatWasNot) {
   const house::Outcome stopped =
       house::run_command("timeout --foreground --preserve-status -s INT 1 " + house::quoted(OVERDUE_BINARY) +
                          " simulate --seeds 1..1000000 --json " + house::quoted(folder.path("")));
-  EXPECT_EQ(stopped.status, 1);
+  EXPECT_EQ(stopped.status, 3);
   const auto json = nlohmann::json::parse(stopped.output);
   EXPECT_EQ(json["interrupted"], true);
   for (const auto& run : json["runs"]) EXPECT_GT(run["seeds"], 0);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "overdue/base/margin.h"
 #include "overdue/base/quantity.h"
 #include "overdue/cli/commands.h"
 #include "overdue/cli/files.h"
@@ -70,6 +71,8 @@ std::string check_json(const DependencyPolicy& dependency, const PolicyCheck& ch
                     {"high_ms", milliseconds(row.high)},
                     {"false_timeout_rate", row.false_rate ? Json(*row.false_rate) : Json(nullptr)},
                     {"visible_timeout_rate", row.visible_rate ? Json(*row.visible_rate) : Json(nullptr)},
+                    {"pooled_visible_timeout_rate",
+                     row.visible_rate_pooled ? Json(*row.visible_rate_pooled) : Json(nullptr)},
                     {"outcome", std::string(name_of(row.outcome))},
                     {"text", row.text}});
   }
@@ -78,8 +81,16 @@ std::string check_json(const DependencyPolicy& dependency, const PolicyCheck& ch
                      {"accept_false", options.accept_false.value()},
                      {"advised_ms", milliseconds(analysis.advice.request_timeout)},
                      {"declined", analysis.advice.declined},
+                     {"excluded_backends", check.left_out},
                      {"checks", rows}};
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string left_out_line(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + printable(name);
+  return fmt::format("left out   {}: slow or failing beside the others, and in no range above; see advise\n",
+                     all);
 }
 
 // Without a log: it was read without a fault.
@@ -133,7 +144,7 @@ Result<int> check(const CheckFlags& flags) {
   if (!options) return std::unexpected(options.error());
   if (dependency.timeout.accept_false) options->advice.accept_false = *dependency.timeout.accept_false;
   options->promise = dependency.promise;
-  const auto slack = parse_rate(flags.slack);
+  const auto slack = parse_margin(flags.slack);
   if (!slack) return fail(ErrorCode::invalid_argument, "--slack: " + slack.error().message);
 
   const auto logs = read_logs(flags.log, *read_options);
@@ -146,7 +157,7 @@ Result<int> check(const CheckFlags& flags) {
                         .request = dependency.timeout.request,
                         .floor = dependency.timeout.floor,
                         .ceiling = dependency.timeout.ceiling};
-  const PolicyCheck result = check_timeouts(set, measurement, analysis, options->advice, slack->value());
+  const PolicyCheck result = check_timeouts(set, measurement, analysis, options->advice, *slack);
 
   std::string out;
   if (flags.json) {
@@ -156,7 +167,8 @@ Result<int> check(const CheckFlags& flags) {
       out += fmt::format("{:<10} {}.timeout.{} = {}: {}\n", name_of(row.outcome), dependency.name, row.key,
                          format_duration_exact(row.set), row.text);
     }
-    if (result.rows.empty()) out = fmt::format("{}: sets no timeout to check\n", dependency.name);
+    if (!result.left_out.empty()) out += left_out_line(result.left_out);
+    if (result.rows.empty()) out += fmt::format("{}: sets no timeout to check\n", dependency.name);
     if (!analysis.advice.declined.empty()) out += describe_declined(analysis.advice, options->advice) + "\n";
   }
   if (!print_out(out)) return fail(ErrorCode::unreadable_input, "standard output cannot be written");

@@ -9,7 +9,7 @@
 
 #include "overdue/base/quantity.h"
 #include "overdue/cli/memory.h"
-#include "overdue/cli/terminal.h"
+#include "overdue/cli/watch.h"
 #include "overdue/recorded/time_text.h"
 
 namespace overdue {

@@ -21,6 +21,7 @@
 #include "overdue/cli/simulate_tip.h"
 #include "overdue/cli/subcommands.h"
 #include "overdue/cli/terminal.h"
+#include "overdue/cli/watch.h"
 #include "overdue/policy/lint.h"
 #include "overdue/policy/policy.h"
 #include "overdue/report/simulation_report.h"
@@ -230,7 +231,7 @@ Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
   if (const auto printed = print(flags.json ? simulation_json(report) : simulation_text(report, style));
       !printed)
     return std::unexpected(printed.error());
-  if (report.run.interrupted) return exit_check_failed;
+  if (report.run.interrupted) return exit_declined;
   return std::ranges::all_of(report.expectations, &ExpectationResult::held) ? exit_done : exit_check_failed;
 }
 
@@ -292,10 +293,9 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
   if (!flags.json && reports.size() < request.paths.size())
     text += fmt::format("stopped: {} of {} scenarios were run\n", reports.size(), request.paths.size());
   if (const auto printed = print(text); !printed) return std::unexpected(printed.error());
-  const bool all = !incomplete && std::ranges::all_of(reports, [](const SeedsReport& report) {
-    return report.held == report.runs;
-  });
-  return all ? exit_done : exit_check_failed;
+  if (!std::ranges::all_of(reports, [](const SeedsReport& report) { return report.held == report.runs; }))
+    return exit_check_failed;
+  return incomplete ? exit_declined : exit_done;
 }
 
 Result<int> simulate_tip(const SimulateFlags& flags, const Request& request) {
@@ -310,7 +310,8 @@ Result<int> simulate_tip(const SimulateFlags& flags, const Request& request) {
   const TipReport& tip = **report;
   if (const auto printed = print(flags.json ? tip_json(tip) : tip_text(tip)); !printed)
     return std::unexpected(printed.error());
-  return tip.found && !tip.interrupted ? exit_done : exit_check_failed;
+  if (tip.interrupted) return exit_declined;
+  return tip.found ? exit_done : exit_check_failed;
 }
 
 // As `overdue check` does, of the files in force. What cannot be read is said by load_scenario().

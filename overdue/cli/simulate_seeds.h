@@ -4,7 +4,7 @@
 #include <string>
 
 #include "overdue/base/result.h"
-#include "overdue/cli/run_watch.h"
+#include "overdue/cli/watch.h"
 #include "overdue/report/simulation_report.h"
 #include "overdue/simulated/scenario.h"
 

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <atomic>
-#include <memory>
 #include <string>
-#include <thread>
-
-#include "overdue/recorded/read.h"
 
 namespace overdue {
 
@@ -18,23 +13,5 @@ int terminal_width();
 bool print_out(const std::string& text);
 // One line on standard error, "overdue: ...".
 void print_error(const std::string& message);
-
-// While it lives: progress of a read on standard error if that is a terminal, and Ctrl-C sets progress.stop,
-// so that what was read is reported and not lost; a second Ctrl-C ends the process at once.
-class ReadWatch {
- public:
-  ReadWatch(ReadProgress& progress, std::string name);
-  ReadWatch(const ReadWatch&) = delete;
-  ReadWatch& operator=(const ReadWatch&) = delete;
-  ~ReadWatch();
-
- private:
-  void draw_until_done();
-
-  ReadProgress& progress_;
-  std::string name_;
-  std::atomic<bool> done_{false};
-  std::thread drawer_;
-};
 
 }  // namespace overdue
