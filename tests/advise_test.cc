@@ -240,6 +240,8 @@ TEST(AdviseCommand, WritesThePolicyAndCheckHoldsTheLogAgainstIt) {
   };
   EXPECT_EQ(run_overdue("check " + with("100ms") + " " + log).status, 1);
   EXPECT_EQ(run_overdue("check " + with("10s") + " " + log).status, 1);
+  EXPECT_EQ(run_overdue("check " + with("900ms") + " " + log).status, 1);
+  EXPECT_EQ(run_overdue("check --slack 200% " + with("900ms") + " " + log).status, 0);
   const CommandResult json_run = run_overdue("check --json " + with("100ms") + " " + log);
   EXPECT_EQ(json::parse(json_run.out)["checks"][0]["outcome"], "too_short");
   EXPECT_EQ(run_overdue("check " + with("385") + " " + log).status, 2);

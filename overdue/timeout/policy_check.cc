@@ -48,6 +48,14 @@ PolicyCheck::Row judged(std::string key, Duration set, const Supported& supporte
   return row;
 }
 
+// A sick backend does not choose the timeout, and is there for the callers all the same.
+void note_left_out(const Measurement& measurement, Duration timeout, PolicyCheck::Row& row) {
+  const EndingTable table = measurement.table();
+  const SurvivalCurve curve(table);
+  row.visible_rate_pooled = visible_timeout_rate(curve.at(timeout));
+  row.text += fmt::format(" ({} until what is left out is mended)", format_rate(*row.visible_rate_pooled));
+}
+
 }  // namespace
 
 std::string_view name_of(PolicyCheck::Outcome outcome) {
@@ -67,6 +75,9 @@ std::string_view name_of(PolicyCheck::Outcome outcome) {
 PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measurement, const Analysis& analysis,
                            const AdviceOptions& options, double slack) {
   PolicyCheck check;
+  for (const BackendAnalysis& backend : analysis.backends) {
+    if (backend.left_out) check.left_out.push_back(backend.row.name);
+  }
   const Supported request = supported_by(analysis.advice, analysis.advice.request_timeout, slack);
   if (set.request) {
     PolicyCheck::Row row = judged("request", *set.request, request, options);
@@ -78,6 +89,7 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
         row.visible_rate = rates.visible_timeout_rate;
         row.text += fmt::format("; at {} callers see {} time out", format_duration(*set.request),
                                 format_rate(rates.visible_timeout_rate));
+        if (!check.left_out.empty()) note_left_out(measurement, *set.request, row);
       } else {
         row.text += fmt::format("; replies were not seen past {}, the longest wait, and may still come",
                                 format_duration(analysis.advice.open.longest_wait));

@@ -33,10 +33,13 @@ struct PolicyCheck {
     std::optional<Duration> high;
     std::optional<double> false_rate;  // At the timeout set.
     std::optional<double> visible_rate;
+    // The same over all backends, until those left out are mended. Where none is: nothing.
+    std::optional<double> visible_rate_pooled;
     Outcome outcome = Outcome::cannot_say;
     std::string text;
   };
   std::vector<Row> rows;
+  std::vector<std::string> left_out;  // Backends that are not in what the log supports, by name.
 
   bool any(Outcome outcome) const {
     return std::ranges::any_of(rows, [&](const Row& row) { return row.outcome == outcome; });
