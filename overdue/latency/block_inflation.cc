@@ -21,9 +21,9 @@ double excess(const std::vector<BlockTail>& blocks, std::size_t joined, double r
       block.late += blocks[i].late;
       block.spread += blocks[i].spread;
     }
-    if (block.replied == 0) continue;
+    if (!(block.replied > 0)) continue;
     used += 1;
-    const double difference = block.late - share * static_cast<double>(block.replied);
+    const double difference = block.late - share * block.replied;
     squares += difference * difference + block.spread;
   }
   if (used < 2) return 1.0;
@@ -38,7 +38,7 @@ double excess(const std::vector<BlockTail>& blocks, std::size_t joined, double r
 
 BlockInflation block_inflation(const std::vector<BlockTail>& blocks) {
   BlockInflation result;
-  std::uint64_t replied = 0;
+  double replied = 0;
   double late = 0;
   for (const BlockTail& block : blocks) {
     replied += block.replied;
@@ -47,9 +47,9 @@ BlockInflation block_inflation(const std::vector<BlockTail>& blocks) {
   }
   result.known = result.blocks_with_replies >= 2;
   result.late_calls = static_cast<std::uint64_t>(std::llround(late));
-  if (result.known && result.late_calls > 0 && result.late_calls < replied) {
+  if (result.known && result.late_calls > 0 && late < replied) {
     for (const std::size_t joined : {1U, 2U, 4U, 8U}) {
-      result.vif = std::max(result.vif, excess(blocks, joined, static_cast<double>(replied), late));
+      result.vif = std::max(result.vif, excess(blocks, joined, replied, late));
     }
   }
   result.effective_late_calls = static_cast<double>(result.late_calls) / result.vif;

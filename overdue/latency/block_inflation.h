@@ -9,9 +9,10 @@
 namespace overdue {
 
 // What one block of equal time holds: calls that replied, and how many of them later than a threshold, as
-// LaterThan counts them.
+// LaterThan counts them. Replies of calls that could not have been seen past the threshold are not among them
+// (SeenPast), so that their number need not be whole.
 struct BlockTail {
-  std::uint64_t replied = 0;
+  double replied = 0;
   double late = 0;
   double spread = 0;  // The variance of `late`: 0 where it is counted.
 };

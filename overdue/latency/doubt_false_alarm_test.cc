@@ -38,7 +38,7 @@ BlockInflation inflation_of(const Measurement& measurement, Duration late_above)
     if (series >= measurement.blocks().series_count()) continue;
     for (std::uint32_t b = 0; b < blocks.size(); ++b) {
       const BucketCounts& counts = measurement.blocks().at(series, b);
-      blocks[b].replied += counts.total();
+      blocks[b].replied += static_cast<double>(counts.total());
       const LaterThan::Count late = later.in(counts);
       blocks[b].late += late.expected;
       blocks[b].spread += late.spread;

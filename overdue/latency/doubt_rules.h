@@ -46,8 +46,8 @@ struct Bursts {
   std::uint64_t cells = 0;
 };
 struct LateOfCalls {
-  std::uint64_t calls = 0;
-  double late = 0;  // As LaterThan counts them.
+  double calls = 0;  // Those that could have been seen later than the threshold: SeenPast.
+  double late = 0;   // As LaterThan counts them.
   double spread = 0;
 };
 std::optional<Bursts> find_bursts(std::span<const LateOfCalls> seconds);

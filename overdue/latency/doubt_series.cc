@@ -134,7 +134,7 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 // by itself.
 double quarter_of_mean(const std::vector<LateOfCalls>& cells) {
   double calls = 0;
-  for (const LateOfCalls& cell : cells) calls += static_cast<double>(cell.calls);
+  for (const LateOfCalls& cell : cells) calls += cell.calls;
   return cells.empty() ? 0 : calls / static_cast<double>(cells.size()) / 4;
 }
 
@@ -146,9 +146,7 @@ std::vector<LateOfCalls> well_filled(std::span<const LateOfCalls> seconds) {
     if (second.calls > 0) cells.push_back(second);
   }
   const double enough = quarter_of_mean(cells);
-  const auto is_filled = [enough](const LateOfCalls& cell) {
-    return static_cast<double>(cell.calls) >= enough;
-  };
+  const auto is_filled = [enough](const LateOfCalls& cell) { return cell.calls >= enough; };
   const auto first = std::ranges::find_if(cells, is_filled);
   const auto last = std::find_if(cells.rbegin(), std::make_reverse_iterator(first), is_filled).base();
   return {first, last};
@@ -164,7 +162,7 @@ std::vector<LateOfCalls> pooled(const std::vector<LateOfCalls>& cells, double en
     pool.calls += cell.calls;
     pool.late += cell.late;
     pool.spread += cell.spread;
-    full = static_cast<double>(pool.calls) >= enough;
+    full = pool.calls >= enough;
   }
   return pools;
 }
@@ -214,7 +212,7 @@ std::optional<Bursts> find_bursts(std::span<const LateOfCalls> seconds) {
   double calls = 0;
   double late = 0;
   for (const LateOfCalls& cell : counted) {
-    calls += static_cast<double>(cell.calls);
+    calls += cell.calls;
     late += cell.late;
     ++bursts.cells;
     bursts.cells_with_late += cell.late >= 0.5 ? 1 : 0;
@@ -226,10 +224,10 @@ std::optional<Bursts> find_bursts(std::span<const LateOfCalls> seconds) {
   double pearson = 0;
   double inverse_sum = 0;
   for (const LateOfCalls& cell : cells) {
-    const double expected = late * static_cast<double>(cell.calls) / calls;
+    const double expected = late * cell.calls / calls;
     const double difference = cell.late - expected;
     pearson += (difference * difference + cell.spread) / expected;
-    inverse_sum += calls / static_cast<double>(cell.calls);
+    inverse_sum += calls / cell.calls;
   }
   const double variance =
       2 * (cell_count - 1) + (inverse_sum - cell_count * cell_count - 2 * cell_count + 2) / late;

@@ -343,6 +343,23 @@ TEST(FindDoubts, FindsRoutesThatOneTimeoutDoesNotFit) {
   }
 }
 
+// Both routes have a tail that the limit cuts off: at the 999th call of 1,000 they are alike.
+TEST(FindDoubts, FindsRoutesByTheirMediansWhereNothingCanBeAdvised) {
+  for (const int factor : {2, 12}) {
+    GeneratedLog log(4);
+    for (Attempt& row : log.rows) {
+      if (row.route == 3 && row.elapsed < 35ms) row.elapsed *= factor;
+    }
+    DoubtContext context;
+    EXPECT_EQ(testing::Value(codes(log.measure(), context), Contains("mixed_routes")), factor == 12);
+    if (factor == 12) {
+      EXPECT_THAT(text_of(log.measure(), context, "mixed_routes"), HasSubstr("one timeout: p50 is"));
+    }
+    context.recommended = 400ms;
+    EXPECT_THAT(codes(log.measure(), context), Not(Contains("mixed_routes")));
+  }
+}
+
 TEST(FindDoubts, SaysWhatAServersOwnLogLeavesOut) {
   DoubtContext context;
   EXPECT_THAT(codes(Measurement(), context), IsEmpty());

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "overdue/base/quantity.h"
 #include "overdue/latency/doubt_rules.h"
 #include "overdue/latency/later_than.h"
 #include "overdue/latency/measurement.h"
+#include "overdue/latency/seen_past.h"
 
 namespace overdue {
 namespace {
@@ -40,15 +42,49 @@ std::optional<Duration> latency_at(const EndingTable& table, Quantile q, const C
   return std::nullopt;
 }
 
-std::vector<LateOfCalls> cells_later_than(const TimeGrid& seconds, const EndingTable& table,
+// Of the calls of each stretch of `cells`, the share that could have been seen later than `latency`. How a
+// call ended only the blocks know: the share is that of the blocks that a stretch has a part in.
+std::vector<double> shares_seen_past(const Measurement& measurement, const EndingTable& table,
+                                     Duration latency) {
+  const TimeGrid& cells = measurement.seconds();
+  const TimeGrid& blocks = measurement.blocks();
+  const SeenPast seen(latency, table);
+  std::vector<double> shares(cells.block_count(), 1.0);
+  if (seen.everybody() || blocks.empty()) return shares;
+  std::vector<std::uint16_t> backends(measurement.backends().size());
+  std::iota(backends.begin(), backends.end(), std::uint16_t{0});
+  std::vector<double> calls(shares.size());
+  std::vector<double> all(shares.size());
+  for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
+    const SeenPast::Count count = seen.in(blocks, block, backends);
+    const Duration from =
+        blocks.first_block_start() + block * blocks.block_length() - cells.first_block_start();
+    const auto first = std::max<std::int64_t>(from / cells.block_length(), 0);
+    const auto last = (from + blocks.block_length() - Duration(1)) / cells.block_length();
+    for (std::int64_t cell = first; cell <= last && cell < std::ssize(shares); ++cell) {
+      calls[static_cast<std::size_t>(cell)] += count.calls;
+      all[static_cast<std::size_t>(cell)] += static_cast<double>(count.all_calls);
+    }
+  }
+  for (std::size_t cell = 0; cell < shares.size(); ++cell) {
+    if (all[cell] > 0) shares[cell] = calls[cell] / all[cell];
+  }
+  return shares;
+}
+
+std::vector<LateOfCalls> cells_later_than(const Measurement& measurement, const EndingTable& table,
                                           Duration latency) {
+  const TimeGrid& seconds = measurement.seconds();
   const LaterThan later(latency, table, LaterThan::Of::all_calls, kSecondsShift);
   std::vector<LateOfCalls> cells;
   if (seconds.empty() || seconds.series_count() == 0) return cells;
+  const std::vector<double> seen = shares_seen_past(measurement, table, latency);
   for (std::uint32_t block = 0; block < seconds.block_count(); ++block) {
     const BucketCounts& counts = seconds.at(0, block);
     const LaterThan::Count late = later.in(counts);
-    cells.push_back({.calls = counts.total(), .late = late.expected, .spread = late.spread});
+    cells.push_back({.calls = std::max(seen[block] * static_cast<double>(counts.total()), late.expected),
+                     .late = late.expected,
+                     .spread = late.spread});
   }
   return cells;
 }
@@ -59,12 +95,12 @@ std::vector<LateOfCalls> late_cells(const Measurement& measurement, const Ending
   std::vector<LateOfCalls> cells;
   double late = 0;
   if (point && *point > Duration{}) {
-    cells = cells_later_than(measurement.seconds(), table, *point);
+    cells = cells_later_than(measurement, table, *point);
     for (const LateOfCalls& cell : cells) late += cell.late;
   }
   if (late >= kLateMin) return cells;
   const auto p99 = latency_at(table, Quantile(0.99), [](const EndingRow& row) { return row.replied; });
-  return p99 ? cells_later_than(measurement.seconds(), table, *p99) : std::vector<LateOfCalls>();
+  return p99 ? cells_later_than(measurement, table, *p99) : std::vector<LateOfCalls>();
 }
 
 class TimeDoubts {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "overdue/base/quantity.h"
 #include "overdue/latency/later_than.h"
+#include "overdue/latency/seen_past.h"
 
 namespace overdue {
 namespace {
@@ -175,6 +177,13 @@ void advise_pooled(const SurvivalCurve& all, const TailByBlock& tails, const Ana
     analysis.visible_rate_pooled = visible_timeout_rate(all.at(*analysis.advice.request_timeout));
 }
 
+// Where so many of the calls kept are needed, so many of the log's.
+std::uint64_t of_whole_log(std::uint64_t needed, std::uint64_t kept, std::uint64_t all) {
+  if (kept == 0) return needed;
+  const double scaled = static_cast<double>(needed) * (static_cast<double>(all) / static_cast<double>(kept));
+  return scaled < 9e18 ? static_cast<std::uint64_t>(std::ceil(scaled)) : needed;
+}
+
 // A table and its curve are 22 MB at 200,000 rows.
 constexpr std::size_t kManyRows = 150'000;
 
@@ -183,22 +192,24 @@ constexpr std::size_t kManyRows = 150'000;
 TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out,
                      const EndingTable& table) {
   if (measurement.blocks().empty()) return {};
+  std::vector<std::uint16_t> backends;
   std::vector<std::uint32_t> series;
-  for (std::uint32_t backend = 0; backend < measurement.backends().size(); ++backend) {
-    const std::uint32_t replied =
-        Measurement::series_of(static_cast<std::uint16_t>(backend), Ending::replied);
-    if (!is_left_out(leave_out, backend) && replied < measurement.blocks().series_count())
-      series.push_back(replied);
+  for (std::uint32_t id = 0; id < measurement.backends().size(); ++id) {
+    if (is_left_out(leave_out, id)) continue;
+    backends.push_back(static_cast<std::uint16_t>(id));
+    const std::uint32_t replied = Measurement::series_of(backends.back(), Ending::replied);
+    if (replied < measurement.blocks().series_count()) series.push_back(replied);
   }
   // What replied does not depend on the question, which is asked a dozen times.
   std::vector<BlockTail> replied(measurement.blocks().block_count());
   for (std::uint32_t block = 0; block < replied.size(); ++block) {
     for (const std::uint32_t one : series)
-      replied[block].replied += measurement.blocks().at(one, block).total();
+      replied[block].replied += static_cast<double>(measurement.blocks().at(one, block).total());
   }
-  return [&blocks = measurement.blocks(), &table, series = std::move(series),
+  return [&blocks = measurement.blocks(), &table, backends = std::move(backends), series = std::move(series),
           replied = std::move(replied)](Duration late_above) {
     const LaterThan later(late_above, table, LaterThan::Of::replies);
+    const SeenPast seen(late_above, table);
     std::vector<BlockTail> tails = replied;
     for (std::uint32_t block = 0; block < tails.size(); ++block) {
       for (const std::uint32_t one : series) {
@@ -206,6 +217,9 @@ TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& le
         tails[block].late += late.expected;
         tails[block].spread += late.spread;
       }
+      if (seen.all_replies()) continue;
+      const SeenPast::Count count = seen.in(blocks, block, backends);
+      tails[block].replied = count.early_replies * count.seen_share + tails[block].late;
     }
     return tails;
   };
@@ -249,6 +263,8 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
       [&] {
         advise(kept_curve, kept_tails, options, analysis);
         if (leaves_out) {
+          analysis.advice.calls_needed =
+              of_whole_log(analysis.advice.calls_needed, kept_curve.calls(), all_curve.calls());
           analysis.quantiles_kept =
               quantiles_of_all(kept_curve, kept_tails, reported_quantiles(), options.advice.confidence);
           advise_pooled(all_curve, all_tails, options, analysis);

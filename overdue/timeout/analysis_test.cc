@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "overdue/base/random.h"
+#include "overdue/latency/generated_log.h"
 #include "overdue/timeout/policy_check.h"
 
 namespace overdue {
@@ -185,6 +186,78 @@ TEST(Analyse, SeesThatLateCallsCameTogetherWhereAllOfThemAreInThePointsOwnBucket
   EXPECT_LT(analysis.advice.effective_late_calls, 5);
 }
 
+// The tester's world: the first third of the log had a limit of 150 ms, where the rest waited for a second.
+// With `stalls`, a hundred calls in a row take half a second and more, four times.
+Analysis of_changed_limit(std::uint64_t seed, bool stalls, Duration first_limit = 150ms) {
+  GeneratedLog log(seed, {.calls = 30'000, .calls_per_second = 100});
+  NameTable names;
+  for (std::size_t i = 0; i < log.rows.size(); ++i) {
+    Attempt& row = log.rows[i];
+    row.backend = row.route = 0;
+    if (stalls && i > 12'000 && i % 4'500 < 100) row.elapsed = 500ms + 1ms * (i % 4'500);
+    const Duration limit = i < 10'000 ? first_limit : Duration(1s);
+    if (row.elapsed <= limit) continue;
+    row.elapsed = limit;
+    row.ending = Ending::timed_out;
+  }
+  Measurement measurement;
+  measurement.add(log.rows, names, names);
+  return analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+}
+
+bool has_doubt(const Analysis& analysis, std::string_view code) {
+  return std::ranges::find(analysis.doubts, code, &Doubt::code) != analysis.doubts.end();
+}
+
+TEST(Analyse, ALimitThatChangedDuringTheLogIsNeitherDependenceNorABurst) {
+  int bursts = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Analysis analysis = of_changed_limit(seed, false);
+    ASSERT_GT(analysis.advice.point, Duration(150ms));
+    EXPECT_LT(analysis.advice.vif, 1.5);
+    EXPECT_LT(analysis.quantiles.at(3).vif, 1.5);
+    bursts += has_doubt(analysis, "bursts") ? 1 : 0;
+  }
+  EXPECT_EQ(bursts, 0);
+}
+
+// Later than the point of 225 ms, the first third could see replies up to 260 ms.
+TEST(Analyse, ALimitThatCutOffPartOfTheLateRepliesIsNoDependence) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    EXPECT_LT(of_changed_limit(seed, false, 260ms).advice.vif, 1.5) << seed;
+}
+
+TEST(Analyse, StallsAreSeenWhereTheLimitChangedToo) {
+  const Analysis analysis = of_changed_limit(1, true);
+  EXPECT_GT(analysis.advice.vif, 4);
+  EXPECT_TRUE(has_doubt(analysis, "bursts"));
+}
+
+// One of four backends is left out: of the calls kept 299 are needed, which is 399 of the log's.
+TEST(Analyse, CallsNeededAreOfTheWholeLogWhereABackendIsLeftOut) {
+  for (const int calls : {280, 380}) {
+    NameTable backends;
+    NameTable routes;
+    std::vector<Attempt> rows;
+    for (int i = 0; i < calls; ++i) {
+      Attempt row;
+      row.start = WallTime(1'700'000'000s) + i * 200ms;
+      row.has_start = true;
+      row.begins_call = true;
+      row.backend = backends.id_of(std::string(1, static_cast<char>('a' + i % 4)));
+      row.elapsed = Duration(1ms) * (1 + i * 37 % 100) * (i % 4 == 3 ? 10 : 1);
+      rows.push_back(row);
+    }
+    Measurement measurement;
+    measurement.add(rows, backends, routes);
+    const Analysis analysis = analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+    ASSERT_EQ(analysis.comparison.left_out.size(), 1U);
+    EXPECT_EQ(analysis.advice.declined, "too_few_calls");
+    EXPECT_GE(analysis.advice.calls_needed, 396U);
+    EXPECT_LE(analysis.advice.calls_needed, 402U);
+  }
+}
+
 TEST(Analyse, AsksForRoomOnlyBeforeLargeTables) {
   const auto asked = [](std::int64_t distinct) {
     std::vector<Attempt> rows(static_cast<std::size_t>(distinct));
@@ -251,6 +324,25 @@ TEST_F(CheckTimeouts, FloorAndCeilingMustLeaveRoomForTheAdvice) {
   EXPECT_EQ(outcome({.floor = 5s}), PolicyCheck::Outcome::too_long);
   EXPECT_EQ(outcome({.ceiling = 5s}), PolicyCheck::Outcome::supported);
   EXPECT_EQ(outcome({.ceiling = 5ms}), PolicyCheck::Outcome::too_short);
+}
+
+TEST(CheckTimeoutsOfASickBackend, SaysWhichAreLeftOutAndWhatCallersSeeUntilTheyAreMended) {
+  const AnalysisOptions options{.advice = {.accept_false = Probability{0.01}}};
+  const Log log(20'000, true);
+  const PolicyCheck check = check_timeouts({.request = 99ms}, log.measurement,
+                                           analyse(log.measurement, options), options.advice, 0.2);
+  EXPECT_EQ(check.left_out, std::vector<std::string>{"d"});
+  const PolicyCheck::Row& row = check.rows.at(0);
+  EXPECT_EQ(row.outcome, PolicyCheck::Outcome::supported);
+  EXPECT_GT(*row.visible_rate_pooled, *row.visible_rate + 0.15);
+  EXPECT_NE(row.text.find("until what is left out is mended"), std::string::npos);
+
+  const Log sound(20'000);
+  const PolicyCheck other = check_timeouts({.request = 99ms}, sound.measurement,
+                                           analyse(sound.measurement, options), options.advice, 0.2);
+  EXPECT_TRUE(other.left_out.empty());
+  EXPECT_FALSE(other.rows.at(0).visible_rate_pooled);
+  EXPECT_EQ(other.rows.at(0).text.find("left out"), std::string::npos);
 }
 
 // A limit of 50 ms, while replies take up to 100.
