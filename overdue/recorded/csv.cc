@@ -182,7 +182,28 @@ bool CsvReader::are_plain(const BlockFields& lines) const {
 
 // Blank lines, comments and the header once more.
 bool CsvReader::is_no_row(std::string_view line) const {
-  return line.empty() || line.front() == '#' || line == shape_.header_line || line == shape_.separator_line;
+  return line.empty() || line.front() == '#' || line == shape_.separator_line || is_own_header(line);
+}
+
+// In any case of its letters, and with quotes and blanks or without.
+bool CsvReader::is_own_header(std::string_view line) const {
+  if (shape_.header_line.empty()) return false;
+  if (line == shape_.header_line) return true;
+  if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  std::string_view rest = shape_.header_line;
+  const auto next = [](std::string_view& text) {
+    while (!text.empty() && (text.front() == '"' || text.front() == ' ' || text.front() == '\r'))
+      text.remove_prefix(1);
+    if (text.empty()) return '\0';
+    const char c = text.front();
+    text.remove_prefix(1);
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  while (true) {
+    const char one = next(line);
+    if (one != next(rest)) return false;
+    if (one == '\0') return true;
+  }
 }
 
 void CsvReader::read_slowly(std::string_view line, Pass& pass) const {
@@ -208,8 +229,7 @@ void CsvReader::check_for_header(std::string_view line, Pass& pass) const {
 }
 
 // Columns are named in it, a latency among them, each by what begins like a word: rows at fault have numbers,
-// times or nothing somewhere. This file's own header, written another way (in quotes, with blanks), names
-// nothing new.
+// times or nothing somewhere. This file's own header, written another way, names nothing new.
 bool CsvReader::is_other_header(std::string_view line) const {
   if (shape_.header_line.empty()) return false;
   CsvFields fields;

@@ -56,6 +56,7 @@ class CsvReader final : public ChunkReader {
   bool are_plain(const BlockFields& lines) const;
   void read_slowly(std::string_view line, Pass& pass) const;
   bool is_no_row(std::string_view line) const;
+  bool is_own_header(std::string_view line) const;
   void check_for_header(std::string_view line, Pass& pass) const;
   bool is_other_header(std::string_view line) const;
 

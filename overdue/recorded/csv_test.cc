@@ -55,7 +55,7 @@ TEST(Csv, TakesAColumnOfFailuresAsTheOppositeOfOk) {
   EXPECT_EQ(failed.summary->detail, "columns latency_ms as latency, Failed as not ok");
   EXPECT_FALSE(failed.summary->outcome_unknown);
   const Read error = read("latency_ms,error\n7,\n8,connection lost\n9,-\n10,error\n11,null\n");
-  EXPECT_EQ(error.rows, Rows({"replied 7", "timed_out 8", "replied 9", "timed_out 10", "replied 11"}));
+  EXPECT_EQ(error.rows, Rows({"replied 7", "reset 8", "replied 9", "timed_out 10", "replied 11"}));
   // What says more goes first.
   EXPECT_EQ(read("latency_ms,error,status\n7,x,200\n").rows, Rows({"replied 7"}));
   ReadOptions no_ok;

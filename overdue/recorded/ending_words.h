@@ -13,14 +13,16 @@ namespace overdue {
 struct SaidEnding {
   Ending ending = Ending::replied;
   bool kind_known = true;
+  bool is_fault = false;  // An answer that says what is wrong: NOT_FOUND, which replied, UNAVAILABLE.
 };
 
 // The words and sentences that logs write in place of a status or as an error: "ok", gRPC's names,
-// "context deadline exceeded", "i/o timeout", ECONNRESET, "failed", JMeter's exceptions. Nothing where the
-// text is none of them.
+// "context deadline exceeded", "i/o timeout", ECONNRESET, "failed", JMeter's exceptions. Names of others
+// (what is in double quotes, URLs) are passed over. Nothing where the text is none of them.
 std::optional<SaidEnding> ending_in_words(std::string_view text);
 
-// The status of "200", "200.0", "200 OK", "HTTP/1.1 200" and "HTTP 503 Service Unavailable": 0 to 999.
+// The status of "200", "200.0" (0 to 999), "200 OK", "HTTP/1.1 200", "HTTP 503 Service Unavailable", and of a
+// sentence that names one (status_named_in()).
 std::optional<int> status_in_text(std::string_view text);
 
 // Whole numbers of at most three digits, and "200.0": a column with gaps in it is written so by some

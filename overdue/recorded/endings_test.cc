@@ -42,24 +42,49 @@ TEST(Endings, AnObjectOrListAsAnErrorIsOneUnlessNothingIsInIt) {
     std::string_view error;
     std::string_view row;
   };
-  const Case cases[] = {{"null", "replied 9"},
-                        {"{}", "replied 9"},
-                        {"[]", "replied 9"},
-                        {"\"\"", "replied 9"},
-                        {"false", "replied 9"},
-                        {"0.0", "replied 9"},
-                        {"{\"code\":\"ETIMEDOUT\"}", "timed_out 9"},
-                        {"{\"message\":\"read tcp: connection reset by peer\"}", "reset 9"},
-                        {"{\"port\":1,\"cause\":{\"code\":\"ECONNREFUSED\"}}", "refused 9"},
-                        {"{\"name\":\"Error\",\"message\":\"connect ECONNREFUSED\"}", "refused 9"},
-                        {"{\"reset_at\":\"never\",\"code\":503}", "rejected 9"},
-                        {"{\"port\":1}", "timed_out 9"},
-                        {"{\"message\":null}", "timed_out 9"},
-                        {"[\"timeout\"]", "timed_out 9"},
-                        {"[{\"type\":\"ECONNRESET\"}]", "reset 9"},
-                        {"[1]", "timed_out 9"},
-                        {"\"connection refused\"", "refused 9"},
-                        {"\"something else\"", "timed_out 9"}};
+  const Case cases[] = {
+      {"null", "replied 9"},
+      {"{}", "replied 9"},
+      {"[]", "replied 9"},
+      {"\"\"", "replied 9"},
+      {"false", "replied 9"},
+      {"0.0", "replied 9"},
+      {"{\"code\":\"ETIMEDOUT\"}", "timed_out 9"},
+      {"{\"message\":\"read tcp: connection reset by peer\"}", "reset 9"},
+      {"{\"port\":1,\"cause\":{\"code\":\"ECONNREFUSED\"}}", "refused 9"},
+      {"{\"name\":\"Error\",\"message\":\"connect ECONNREFUSED\"}", "refused 9"},
+      {"{\"reset_at\":\"never\",\"code\":503}", "rejected 9"},
+      {"{\"port\":1}", "timed_out 9"},
+      {"{\"message\":null}", "replied 9"},
+      {"{\"code\":0,\"message\":\"\"}", "replied 9"},
+      {"{\"code\":0,\"message\":\"\",\"details\":\"x\"}", "replied 9"},
+      {"{\"code\":\"OK\"}", "replied 9"},
+      {"{\"code\":0}", "replied 9"},
+      {"{\"message\":\"\"}", "replied 9"},
+      {"{\"code\":null}", "replied 9"},
+      {"{\"code\":200,\"message\":\"OK\"}", "replied 9"},
+      {"{\"status\":200}", "replied 9"},
+      {"[null]", "replied 9"},
+      {"[\"\"]", "replied 9"},
+      {"[{}]", "replied 9"},
+      {"{\"errors\":[]}", "replied 9"},
+      {"{\"Op\":\"Get\",\"URL\":\"http://reset\",\"Err\":{}}", "timed_out 9"},
+      {"{\"code\":4,\"message\":\"Deadline Exceeded\"}", "timed_out 9"},
+      {"{\"code\":14,\"message\":\"14 UNAVAILABLE: No connection\"}", "rejected 9"},
+      {"{\"code\":\"NOT_FOUND\"}", "rejected 9"},
+      {"{\"statusCode\":429}", "rejected 9"},
+      {"{\"name\":\"TimeoutError\",\"status_code\":503}", "rejected 9"},
+      {"{\"name\":\"HTTPError\",\"status\":504}", "timed_out 9"},
+      {"{\"name\":\"AxiosError\",\"code\":\"ERR_BAD_REQUEST\",\"status\":404,"
+       "\"message\":\"reset\"}",
+       "rejected 9"},
+      {"{\"message\":\"socket hang up\",\"status\":null}", "reset 9"},
+      {"{\"code\":\"ECONNABORTED\",\"config\":{\"url\":\"http://x\",\"timeout\":1}}", "timed_out 9"},
+      {"[\"timeout\"]", "timed_out 9"},
+      {"[{\"type\":\"ECONNRESET\"}]", "reset 9"},
+      {"[1]", "timed_out 9"},
+      {"\"connection refused\"", "refused 9"},
+      {"\"something else\"", "timed_out 9"}};
   for (const Case& c : cases) {
     const std::string line = fmt::format("{{\"latency_ms\":9,\"error\":{}}}\n", c.error);
     // Alone in the head, beside lines without one, and as the first of its kind behind others.
@@ -132,6 +157,26 @@ TEST(Endings, AStatusIsReadByTheWordsThatLogsWrite) {
                         {"HTTP/1.1 200 OK", "replied 9"},
                         {"HTTP 429", "rejected 9"},
                         {"UNAVAILABLE", "rejected 9"},
+                        {"SUCCESSFUL", "replied 9"},
+                        {"404 Not Found", "replied 9"},
+                        {"ECONNABORTED", "timed_out 9"},
+                        {"EOF", "reset 9"},
+                        {"unexpected EOF", "reset 9"},
+                        {"RemoteDisconnected", "reset 9"},
+                        {"Connection closed by remote host", "reset 9"},
+                        {"no response", "timed_out 9"},
+                        {"lost", "timed_out 9"},
+                        {"dropped", "timed_out 9"},
+                        {"Client closed request", "abandoned 9"},
+                        {"AbortError", "abandoned 9"},
+                        {"ERR_NETWORK", "timed_out 9"},
+                        {"ERR_BAD_RESPONSE", "timed_out 9"},
+                        {"HTTP Error 503: Service Unavailable", "rejected 9"},
+                        {"unexpected status: 503 Service Unavailable", "rejected 9"},
+                        {"status=404", "replied 9"},
+                        {"status code 504", "timed_out 9"},
+                        {"typeof x", "unknown status x1"},
+                        {"after 503 s", "unknown status x1"},
                         {"200 ms", "unknown status x1"},
                         {"2000", "unknown status x1"},
                         {"blue", "unknown status x1"}};
@@ -142,6 +187,83 @@ TEST(Endings, AStatusIsReadByTheWordsThatLogsWrite) {
   }
   EXPECT_EQ(rows_of("{\"latency_ms\":7,\"status\":true}\n{\"latency_ms\":9,\"status\":false}\n"),
             Rows({"replied 7", "timed_out 9"}));
+}
+
+TEST(Endings, AStatusThatAnErrorNamesIsTheAnswerAndNoOtherNumberIs) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"HTTP Error 503: Service Unavailable", "rejected 9"},
+      {"Request failed with status code 503", "rejected 9"},
+      {"Request failed with status code 404", "rejected 9"},
+      {"unexpected status: 503 Service Unavailable", "rejected 9"},
+      {"unexpected status 204", "rejected 9"},
+      {"status=503", "rejected 9"},
+      {"upstream timeout: status:503", "rejected 9"},
+      {"bad status: 502", "rejected 9"},
+      {"Response code 503 (Service Unavailable)", "rejected 9"},
+      {"Response status code does not indicate success: 503 (Service Unavailable).", "rejected 9"},
+      {"The remote server returned an error: (503) Server Unavailable.", "rejected 9"},
+      {"unexpected HTTP status code received from server: 502 (Bad Gateway)", "rejected 9"},
+      {"the server responded with a status of 500 ()", "rejected 9"},
+      {"upstream answered HTTP/1.1 503", "rejected 9"},
+      {"HttpServerErrorException$ServiceUnavailable: 503 : [no body]", "rejected 9"},
+      {"feign.FeignException$ServiceUnavailable: [503] during [GET]", "rejected 9"},
+      {"500 Server Error: Internal Server Error for url: http://x/timeout", "rejected 9"},
+      {"got 503 from upstream", "rejected 9"},
+      {"status code 504", "timed_out 9"},
+      {"expected status 200 but got 429", "rejected 9"},
+      {"rpc error: code = ResourceExhausted desc = quota", "rejected 9"},
+      {"rpc error: code = Unavailable desc = connection refused", "refused 9"},
+      {"StatusRuntimeException: UNAVAILABLE: io exception", "rejected 9"},
+      {"connect 10.0.0.1:503", "timed_out 9"},
+      {"dial server:503: connection refused", "refused 9"},
+      {"no response from server:503", "timed_out 9"},
+      {"got 503 bytes: connection reset", "reset 9"},
+      {"connection reset after 500 ms", "reset 9"},
+      {"HTTP 200: unexpected EOF", "reset 9"},
+      {"[Errno 104] Connection reset by peer", "reset 9"},
+      {"104", "timed_out 9"}};
+  for (const auto& [error, row] : cases) {
+    EXPECT_EQ(rows_of(fmt::format("latency_ms,error\n7,\n9,\"{}\"\n", error)),
+              Rows({"replied 7", std::string(row)}))
+        << error;
+  }
+}
+
+TEST(Endings, WhatIsQuotedOrInAnAddressDoesNotSayHowACallEnded) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {R"(Post "http://auth/reset-password": EOF)", "reset 9"},
+      {R"(Post "http://auth/reset-password": context deadline exceeded)", "timed_out 9"},
+      {R"(Post "http://timeout-svc/": dial tcp 10.0.0.1:80: connect: connection refused)", "refused 9"},
+      {R"(Post "http://refused.example/": read: connection reset by peer)", "reset 9"},
+      {R"(Get http://timeout/canceled: connection refused)", "refused 9"},
+      {R"(lookup "timeout": no such host)", "refused 9"},
+      {R"(Get "http://status/503": EOF)", "reset 9"},
+      {R"(GET /reset?to=/timeout refused)", "refused 9"},
+      {R"(request for url (http://timeout/): connection reset)", "reset 9"},
+      // Nothing else is in it.
+      {R"("connection refused")", "refused 9"},
+      {R"(error: "connection refused")", "refused 9"},
+      {R"(http://refused/)", "refused 9"}};
+  for (const auto& [error, row] : cases) {
+    std::string quoted;
+    for (const char c : error) quoted += c == '"' ? std::string("\\\"") : std::string(1, c);
+    EXPECT_EQ(rows_of(fmt::format(
+                  "{{\"latency_ms\":7,\"error\":\"\"}}\n{{\"latency_ms\":9,\"error\":\"{}\"}}\n", quoted)),
+              Rows({"replied 7", std::string(row)}))
+        << error;
+  }
+}
+
+TEST(Endings, AnEmptyOkBesideAYesIsNone) {
+  EXPECT_EQ(rows_of("latency_ms,ok\n7,1\n8,\n"), Rows({"replied 7", "timed_out 8"}));
+  EXPECT_EQ(rows_of("latency_ms,ok\n7,0\n8,\n"), Rows({"timed_out 7", "neither ok nor not ok x1"}));
+}
+
+TEST(Endings, ATimeThatIsOnlyKnownToBeExceededIsNone) {
+  EXPECT_EQ(rows_of("latency_ms,status\n7,200\n>1000,timeout\n>= 1s,timeout\n>1000,200\n", with_limit()),
+            Rows({"replied 7", "timed_out 1000", "timed_out 1000", "latency is no number x1"}));
+  EXPECT_EQ(rows_of("latency_ms,status\n7,200\n>1000,timeout\n"), Rows({"replied 7", "timed_out untimed"}));
+  EXPECT_EQ(rows_of("latency_ms\n7\n>1000\n", with_limit()), Rows({"replied 7", "timed_out 1000"}));
 }
 
 TEST(Endings, OkIsReadByItsValue) {

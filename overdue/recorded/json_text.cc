@@ -18,67 +18,118 @@ bool is_of(ondemand::json_type wanted, ondemand::value& value) {
   return value.type().get(type) == simdjson::SUCCESS && type == wanted;
 }
 
+// What an error's key is: a name of it or a text about it, its status, the response it came with, or
+// anything.
+enum class KeyOf : std::uint8_t { words, status, response, other };
+
+KeyOf what_is(std::string_view key) {
+  static constexpr std::string_view kWords[] = {"code",   "message", "msg",         "name",  "type",
+                                                "reason", "error",   "kind",        "err",   "detail",
+                                                "errno",  "cause",   "description", "errors"};
+  static constexpr std::string_view kStatus[] = {"status", "statuscode", "httpstatus", "httpstatuscode"};
+  const std::string word = folded_word(key);
+  if (std::ranges::find(kWords, word) != std::end(kWords)) return KeyOf::words;
+  if (std::ranges::find(kStatus, word) != std::end(kStatus)) return KeyOf::status;
+  return word == "response" ? KeyOf::response : KeyOf::other;
+}
+
+// The outermost status of an answer decides, if the object says of an error anywhere; then the first text
+// that tells a kind.
 class ErrorText {
  public:
   simdjson::simdjson_result<std::string_view> of(ondemand::value& value) {
-    if (const auto error = look_into(value, 1)) return error;
-    if (!first_.empty() || !any_) return std::string_view(first_);
+    if (const auto error = look_into(value, KeyOf::words, 1)) return error;
+    const bool is_error = !first_.empty() || (has_other_ && !says_none_) || is_fault(status_);
+    if (!is_error) return std::string_view();
+    if (!status_.empty()) return std::string_view(status_);
+    if (!first_.empty()) return std::string_view(first_);
     return std::string_view("error");  // Of no known kind.
   }
 
  private:
-  static bool names_an_error(std::string_view key) {
-    static constexpr std::string_view kKeys[] = {"code",   "message",     "msg",   "name",  "type",
-                                                 "reason", "status",      "error", "kind",  "err",
-                                                 "detail", "description", "errno", "cause", "errors"};
-    return std::ranges::find(kKeys, folded_word(key)) != std::end(kKeys);
-  }
+  static bool is_fault(std::string_view status) { return !status.empty() && status.front() >= '3'; }
 
-  simdjson::error_code look_into(ondemand::value& value, unsigned depth) {
+  simdjson::error_code look_into(ondemand::value& value, KeyOf key, unsigned depth) {
     ondemand::json_type type{};
     if (const auto error = value.type().get(type)) return error;
     if (type == ondemand::json_type::object) {
+      if (depth > kDepthMax) return pass_over();
       ondemand::object object;
       if (const auto error = value.get_object().get(object)) return error;
       for (auto field_or_error : object) {
         ondemand::field field;
-        std::string_view key;
+        std::string_view its_key;
         if (const auto error = std::move(field_or_error).get(field)) return error;
-        if (const auto error = field.unescaped_key().get(key)) return error;
-        any_ = true;
-        if (!names_an_error(key) || depth == kDepthMax) continue;
-        if (const auto error = look_into(field.value(), depth + 1)) return error;
+        if (const auto error = field.unescaped_key().get(its_key)) return error;
+        if (const auto error = look_into(field.value(), key_within(key, its_key), depth + 1)) return error;
       }
-    } else if (type == ondemand::json_type::array) {
+      return simdjson::SUCCESS;
+    }
+    if (type == ondemand::json_type::array) {
+      if (depth > kDepthMax) return pass_over();
       ondemand::array array;
       if (const auto error = value.get_array().get(array)) return error;
       for (auto element_or_error : array) {
         ondemand::value element;
         if (const auto error = std::move(element_or_error).get(element)) return error;
-        any_ = true;
-        if (depth == kDepthMax) continue;
-        if (const auto error = look_into(element, depth + 1)) return error;
+        if (const auto error = look_into(element, key, depth + 1)) return error;
       }
-    } else {
-      std::string_view text;
-      if (const auto error = text_of_value(value).get(text)) return error;
-      take(text);
+      return simdjson::SUCCESS;
     }
+    std::string_view text;
+    if (const auto error = text_of_value(value).get(text)) return error;
+    take(text, key, depth);
     return simdjson::SUCCESS;
   }
 
-  void take(std::string_view text) {
-    if (says_no_error(text)) return;
+  simdjson::error_code pass_over() {
+    has_other_ = true;
+    return simdjson::SUCCESS;
+  }
+
+  // Of a response only the status counts, of anything else that it is there.
+  static KeyOf key_within(KeyOf outer, std::string_view key) {
+    const KeyOf its = what_is(key);
+    if (outer == KeyOf::words || outer == KeyOf::status) return its;
+    return outer == KeyOf::response && its == KeyOf::status ? its : KeyOf::other;
+  }
+
+  void take(std::string_view text, KeyOf key, unsigned depth) {
+    if (key == KeyOf::other || key == KeyOf::response) {
+      has_other_ = has_other_ || !says_no_error(text);
+      return;
+    }
+    const auto number = small_number(text);
+    const bool is_answer = number && *number >= 100 && *number < 600;
+    if (key == KeyOf::status && is_answer) {
+      if (status_.empty() || depth < status_depth_) {
+        status_ = text;
+        status_depth_ = depth;
+      }
+      says_none_ = says_none_ || *number < 300;
+    } else if (says_no_error(text) || (is_answer && *number >= 200 && *number < 300)) {
+      says_none_ = true;  // {"code":0}, {"code":200,"message":"OK"}
+    } else {
+      take_words(text);
+    }
+  }
+
+  void take_words(std::string_view text) {
     const auto said = ending_in_words(text);
-    const bool tells = said && said->kind_known && said->ending != Ending::replied;
+    const auto status = status_in_text(text);
+    const bool tells = (said && said->kind_known && (said->is_fault || said->ending != Ending::replied)) ||
+                       (status && *status >= 400 && *status < 600);
     if (!first_.empty() && (first_tells_ || !tells)) return;
     first_ = text;
     first_tells_ = tells;
   }
 
+  std::string_view status_;
+  unsigned status_depth_ = 0;
   std::string_view first_;
   bool first_tells_ = false;
-  bool any_ = false;
+  bool has_other_ = false;
+  bool says_none_ = false;
 };
 
 }  // namespace

@@ -13,9 +13,10 @@ namespace overdue {
 // arrays.
 simdjson::simdjson_result<std::string_view> text_of_value(simdjson::ondemand::value& value);
 
-// The same of a value that stands for an error. Of an object or list: its first string that says what kind of
-// error it is, else its first string or number, else "error"; "" where nothing is in it. Only what is called
-// code, message, ... is asked: other strings may say anything.
+// The same of a value that stands for an error. Of an object or list: the number of its status; else its
+// first string that says what kind of error it is, else its first string or number, else "error". Only what
+// is called code, message, ... is asked: other strings may say anything. "" where nothing is in it, or where
+// all that is called so says that there is none ({"code":0,"message":""}).
 simdjson::simdjson_result<std::string_view> text_of_error(simdjson::ondemand::value& value);
 
 bool is_object(simdjson::ondemand::value& value);

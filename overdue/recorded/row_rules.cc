@@ -78,6 +78,15 @@ std::optional<Duration> duration_in_pieces(std::string_view text) {
   return Duration(negative ? -sum : sum);
 }
 
+// ">1000", ">= 1s": what was given up on then.
+bool is_more_than(std::string_view text, TimeUnit unit) {
+  if (!text.starts_with('>')) return false;
+  text.remove_prefix(1);
+  if (text.starts_with('=')) text.remove_prefix(1);
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return duration_with_unit(text, unit).has_value();
+}
+
 bool gave_up(Ending ending) { return ending == Ending::timed_out || ending == Ending::abandoned; }
 
 }  // namespace
@@ -130,6 +139,9 @@ Result<RowRules> RowRules::create(const FieldPlan& plan, const ReadOptions& opti
   };
   rules.few_say_ = most(says_nothing);
   rules.none_says_ = std::ranges::all_of(sample, says_nothing);
+  rules.empty_is_not_ok_ = !plan.ok_is_inverse && std::ranges::any_of(sample, [](const RowTexts& texts) {
+    return yes_or_no(text_of(texts, Role::ok)) == true;
+  });
   if (plan.of(Role::status)) {
     bool all_small = !sample.empty();
     bool any_above_zero = false;
@@ -219,17 +231,23 @@ RowRules::Judged RowRules::judge_status(std::string_view text, RowSink& sink) co
 // Nothing where the text is neither a yes nor a no.
 std::optional<SaidEnding> RowRules::judge_ok(std::string_view text) const {
   if (ok_is_inverse_ && says_no_error(text)) return SaidEnding{};
+  if (empty_is_not_ok_ && is_no_value(text))
+    return SaidEnding{.ending = Ending::timed_out, .kind_known = false};
   const auto said = ending_in_words(text);
   std::optional<bool> ok = ok_is_inverse_ ? std::optional(false) : yes_or_no(text);
   if (!ok && said) ok = said->ending == Ending::replied;
   if (!ok) return std::nullopt;
   if (*ok) return SaidEnding{};
-  // "503 Service Unavailable": an answer, and not the one that was wanted.
+  // "503 Service Unavailable": an answer, and not the one that was wanted. A cause wins over an answer that
+  // was fine ("HTTP 200: unexpected EOF"); numbers below may be errno's.
   const auto status = status_in_text(text);
-  if (status && *status >= 400 && StatusRules::in_range(*status)) {
+  const bool is_answer = status && *status >= 200 && StatusRules::in_range(*status);
+  const bool says_kind = said && said->kind_known && said->ending != Ending::replied;
+  if (is_answer && (*status >= 400 || !says_kind)) {
     const Ending ending = statuses_.ending_of(*status);
-    return SaidEnding{ending == Ending::replied ? Ending::rejected : ending};
+    return SaidEnding{.ending = ending == Ending::replied ? Ending::rejected : ending};
   }
+  if (said && said->is_fault) return SaidEnding{.ending = Ending::rejected};
   if (said && said->ending != Ending::replied) return said;
   return SaidEnding{.ending = Ending::timed_out, .kind_known = false};
 }
@@ -289,8 +307,9 @@ std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& s
   const bool is_none = is_no_value(text) || (!answered && is_minus_one(text));
   if (!is_none) {
     elapsed = duration_with_unit(text, unit_);
-    // "timeout" in place of a time.
-    const auto said = elapsed ? std::nullopt : ending_in_words(text);
+    // "timeout" in place of a time, or ">1000".
+    auto said = elapsed ? std::nullopt : ending_in_words(text);
+    if (!elapsed && is_more_than(text, unit_)) said = SaidEnding{.ending = Ending::timed_out};
     if (said && says_nothing(texts)) row.ending = said->ending;
     if (!elapsed && !(said && said->ending != Ending::replied && row.ending != Ending::replied))
       return kNoNumber;

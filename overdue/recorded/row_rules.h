@@ -80,6 +80,7 @@ class RowRules {
   bool none_says_ = false;              // or none of the sample has.
   bool status_is_of_failures_ = false;  // Most rows have no status: those were answered.
   bool ok_is_inverse_ = false;
+  bool empty_is_not_ok_ = false;  // Beside a yes.
   TimeUnit unit_ = TimeUnit::milliseconds;
   std::optional<Duration> limit_;
   bool has_unit_ = true;
