@@ -129,13 +129,6 @@ Sample sample_of(std::string_view lines_text, const CsvShape& shape) {
       sample.other_line = at;
     }
   }
-  for (const CsvFields& row : sample.rows) {
-    RowTexts texts;
-    for (std::size_t role = 0; role < kRoleCount; ++role) {
-      if (const auto& field = shape.plan.fields[role]) texts[role] = trimmed(row.texts[field->index]);
-    }
-    sample.texts.push_back(texts);
-  }
   return sample;
 }
 
@@ -161,10 +154,28 @@ Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOpt
               path, top.lines_before + 1, fields.texts.size()));
     }
   }
-  auto plan = plan_fields(shape.names, options, path);
+  return shape;
+}
+
+// What the columns are, and with it the sample's texts by role.
+Result<void> plan_columns(CsvShape& shape, Sample& sample, const std::string& path,
+                          const ReadOptions& options) {
+  const auto values = [&sample](std::uint32_t column, std::uint32_t) {
+    std::vector<std::string_view> texts;
+    for (const CsvFields& row : sample.rows) texts.push_back(trimmed(row.texts[column]));
+    return texts;
+  };
+  auto plan = plan_fields(shape.names, options, path, values);
   if (!plan) return std::unexpected(plan.error());
   shape.plan = std::move(*plan);
-  return shape;
+  for (const CsvFields& row : sample.rows) {
+    RowTexts texts;
+    for (std::size_t role = 0; role < kRoleCount; ++role) {
+      if (const auto& field = shape.plan.fields[role]) texts[role] = trimmed(row.texts[field->index]);
+    }
+    sample.texts.push_back(texts);
+  }
+  return {};
 }
 
 }  // namespace
@@ -225,6 +236,8 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   if (!shape) return std::unexpected(shape.error());
   const bool has_header = !shape->header_line.empty();
   Sample sample = sample_of(has_header ? top->after : head.substr(top->bytes_before), *shape);
+  if (auto planned = plan_columns(*shape, sample, path, options); !planned)
+    return std::unexpected(planned.error());
   if (sample.rows.empty() && sample.other_size) {
     const std::size_t names = shape->names.size();
     return fail(
@@ -252,6 +265,10 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   opened.summary.unit_doubt = rules->unit_doubt();
   opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());
+  if (rules->only_latency()) {
+    std::string unused = note_of_unused(shape->names, options, shape->plan);
+    if (!unused.empty()) opened.summary.notes.push_back(std::move(unused));
+  }
   if (has_header || top->separator) {
     opened.header_bytes = top->bytes_before + (has_header ? top->first.size() : 0);
     opened.header_lines = top->lines_before + (has_header ? 1 : 0);

@@ -5,85 +5,14 @@
 #include <algorithm>
 #include <span>
 
+#include "overdue/recorded/outcome_names.h"
+#include "overdue/recorded/time_text.h"
+
 namespace overdue {
 namespace {
 
-constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
-
-// "responseTimeMs", "Response time (ms)" and "response_time_ms" are all {response, time, ms}.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words;
-  bool open = false;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    char c = name[i];
-    // Both ways of writing a micro sign in UTF-8.
-    if (name.substr(i, 2) == "\xc2\xb5" || name.substr(i, 2) == "\xce\xbc") {
-      c = 'u';
-      ++i;
-    }
-    if (!is_lower(c) && !is_upper(c) && !is_digit(c)) {
-      open = false;
-      continue;
-    }
-    const bool after_lower = i > 0 && (is_lower(name[i - 1]) || is_digit(name[i - 1]));
-    const bool before_lower = i + 1 < name.size() && is_lower(name[i + 1]) && i > 0 && is_upper(name[i - 1]);
-    if (is_upper(c) && (after_lower || before_lower)) open = false;
-    if (!open) words.emplace_back();
-    words.back() += lower(c);
-    open = true;
-  }
-  return words;
-}
-
-struct UnitWord {
-  std::string_view word;
-  TimeUnit unit;
-};
-constexpr UnitWord kUnitWords[] = {{"s", TimeUnit::seconds},
-                                   {"sec", TimeUnit::seconds},
-                                   {"secs", TimeUnit::seconds},
-                                   {"second", TimeUnit::seconds},
-                                   {"seconds", TimeUnit::seconds},
-                                   {"ms", TimeUnit::milliseconds},
-                                   {"msec", TimeUnit::milliseconds},
-                                   {"msecs", TimeUnit::milliseconds},
-                                   {"millis", TimeUnit::milliseconds},
-                                   {"millisecond", TimeUnit::milliseconds},
-                                   {"milliseconds", TimeUnit::milliseconds},
-                                   {"us", TimeUnit::microseconds},
-                                   {"usec", TimeUnit::microseconds},
-                                   {"usecs", TimeUnit::microseconds},
-                                   {"micros", TimeUnit::microseconds},
-                                   {"microsecond", TimeUnit::microseconds},
-                                   {"microseconds", TimeUnit::microseconds},
-                                   {"ns", TimeUnit::nanoseconds},
-                                   {"nsec", TimeUnit::nanoseconds},
-                                   {"nanos", TimeUnit::nanoseconds},
-                                   {"nanosecond", TimeUnit::nanoseconds},
-                                   {"nanoseconds", TimeUnit::nanoseconds}};
-
-std::optional<TimeUnit> take_unit(std::vector<std::string>& words) {
-  if (words.size() < 2) return std::nullopt;
-  for (const UnitWord& known : kUnitWords) {
-    if (words.back() != known.word) continue;
-    words.pop_back();
-    return known.unit;
-  }
-  return std::nullopt;
-}
-
-bool is_statistic(const std::vector<std::string>& words) {
-  static constexpr std::string_view kWords[] = {"avg",     "average",    "mean",   "min",      "max",
-                                                "minimum", "maximum",    "median", "med",      "stddev",
-                                                "stdev",   "percentile", "pct",    "quantile", "variance"};
-  return std::ranges::any_of(words, [](const std::string& word) {
-    if (std::ranges::find(kWords, word) != std::end(kWords)) return true;
-    return word.size() >= 2 && word[0] == 'p' && std::ranges::all_of(word.substr(1), is_digit);
-  });
-}
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // In order of preference: a file that has both `backend` and `host` means its backends by the first.
 constexpr std::string_view kLatencyNames[] = {
@@ -92,16 +21,6 @@ constexpr std::string_view kLatencyNames[] = {
     "took",          "servicetime",  "calltime",    "callduration",    "timetotal",        "totaltime",
     "durationtime",  "timespent",    "querytime"};
 constexpr std::string_view kLatencyEndings[] = {"latency", "duration", "elapsed", "rtt", "responsetime"};
-constexpr std::string_view kStatusNames[] = {"status",     "statuscode",   "httpstatus",     "httpstatuscode",
-                                             "httpcode",   "responsecode", "responsestatus", "code",
-                                             "grpcstatus", "grpccode",     "resultcode",     "result"};
-constexpr std::string_view kEndingNamesInFiles[] = {"ending", "outcome"};
-constexpr std::string_view kOkNames[] = {"ok",        "success", "succeeded", "successful",
-                                         "issuccess", "isok",    "passed"};
-// Yes means not ok. Believed only where nothing else says how a call ended: `error` may hold many things.
-constexpr std::string_view kNotOkNames[] = {"failed",   "isfailed",   "hasfailed", "error",
-                                            "err",      "errors",     "iserror",   "haserror",
-                                            "timedout", "istimedout", "didtimeout"};
 constexpr std::string_view kBackendNames[] = {
     "backend", "upstream", "upstreamaddr", "upstreamhost", "backendname", "backendaddr",
     "replica", "instance", "server",       "serveraddr",   "target",      "node",
@@ -116,49 +35,15 @@ constexpr std::string_view kRouteNames[] = {"route",      "path",     "url",    
                                             "requesturi", "endpoint", "operation", "label", "resource"};
 constexpr std::string_view kMethodNames[] = {"method", "httpmethod", "requestmethod", "verb", "httpverb"};
 
-// Of whom a nested status is the status: "res.statusCode" is the call's, "user.status" is not.
-constexpr std::string_view kAnswerNames[] = {"http",   "response", "resp", "res", "reply",
-                                             "answer", "result",   "grpc", "rpc", "upstream"};
-
-// "http.response.status_code": a status by its last key, of an answer by the one before it.
-bool is_status_of_answer(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || dot == 0) return false;
-  const auto joined = [](std::string_view key) {
-    std::string text;
-    for (const std::string& word : words_of(key)) text += word;
-    return text;
-  };
-  const std::string_view above = name.substr(0, dot);
-  const std::size_t before = above.rfind('.');  // The whole of `above` where there is none.
-  const std::string owner = joined(above.substr(before == std::string_view::npos ? 0 : before + 1));
-  return std::ranges::find(kAnswerNames, owner) != std::end(kAnswerNames) &&
-         std::ranges::find(kStatusNames, joined(name.substr(dot + 1))) != std::end(kStatusNames);
-}
-
 struct RoleWords {
   Role role;
   std::span<const std::string_view> names;
 };
-constexpr RoleWords kRoles[] = {{Role::status, kStatusNames}, {Role::ending, kEndingNamesInFiles},
-                                {Role::ok, kOkNames},         {Role::backend, kBackendNames},
-                                {Role::start, kStartNames},   {Role::connect, kConnectNames},
-                                {Role::route, kRouteNames},   {Role::method, kMethodNames}};
-
-struct ReadName {
-  std::string joined;  // Without the unit.
-  std::optional<TimeUnit> unit;
-  bool statistic = false;
-};
-
-ReadName read_name(std::string_view name) {
-  std::vector<std::string> words = words_of(name);
-  ReadName read;
-  read.unit = take_unit(words);
-  read.statistic = is_statistic(words);
-  for (const std::string& word : words) read.joined += word;
-  return read;
-}
+constexpr RoleWords kRoles[] = {{Role::backend, kBackendNames},
+                                {Role::start, kStartNames},
+                                {Role::connect, kConnectNames},
+                                {Role::route, kRouteNames},
+                                {Role::method, kMethodNames}};
 
 // 0 for the best; nothing for no latency at all.
 std::optional<std::size_t> latency_rank(const std::string& joined) {
@@ -186,7 +71,7 @@ std::optional<Role> role_named(std::string_view word) {
 }
 
 Result<void> take_maps(const std::vector<std::string>& names, const ReadOptions& options,
-                       const std::string& path, FieldPlan& plan, std::array<bool, kRoleCount>& said) {
+                       const std::string& path, FieldPlan& plan, SaidRoles& said) {
   for (const auto& [field, column] : options.columns) {
     const auto role = role_named(field);
     if (!role) {
@@ -265,12 +150,57 @@ Result<void> guess_latency(const std::vector<std::string>& names, const std::vec
                           path, listed(names, "its columns are")));
 }
 
+// The objects around a field, the nearest first: "a.b." and "a." and "" of "a.b.latency".
+std::vector<std::string> scopes_around(std::string_view name) {
+  std::vector<std::string> scopes;
+  for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;
+       dot = name.rfind('.', dot - 1))
+    scopes.emplace_back(name.substr(0, dot + 1));
+  scopes.emplace_back();
+  return scopes;
+}
+
+std::vector<FieldOfScope> fields_in(std::string_view scope, const std::vector<std::string>& names) {
+  std::vector<FieldOfScope> fields;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].starts_with(scope)) continue;
+    const std::string_view name = std::string_view(names[i]).substr(scope.size());
+    fields.push_back({static_cast<std::uint32_t>(i), names[i], name, read_name(name)});
+  }
+  return fields;
+}
+
+// Without `values` a start may be anything.
+bool may_start(const FieldOfScope& field, std::uint32_t latency, const ValuesOf& values) {
+  if (!values || field.read.unit) return true;
+  TimeText times;
+  return std::ranges::any_of(values(field.index, latency),
+                             [&](std::string_view text) { return times.parse(text).has_value(); });
+}
+
+void guess_others(std::span<const FieldOfScope> fields, bool jmeter, const ValuesOf& values,
+                  const SaidRoles& said, FieldPlan& plan) {
+  for (const RoleWords& words : kRoles) {
+    if (said[static_cast<std::size_t>(words.role)]) continue;
+    for (const std::string_view wanted : words.names) {
+      if (plan.of(words.role)) break;
+      // Where JMeter ran is no backend.
+      if (jmeter && wanted == "hostname") continue;
+      const auto found = std::ranges::find_if(
+          fields, [&](const FieldOfScope& field) { return field.read.joined == wanted; });
+      if (found == fields.end() || found->read.statistic || is_taken(plan, found->index)) continue;
+      if (words.role == Role::start && !may_start(*found, plan.of(Role::latency)->index, values)) continue;
+      plan.of(words.role) = RoleField{found->index, std::string(found->whole), found->read.unit};
+    }
+  }
+}
+
 }  // namespace
 
 Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadOptions& options,
-                              const std::string& path) {
+                              const std::string& path, const ValuesOf& values) {
   FieldPlan plan;
-  std::array<bool, kRoleCount> said{};
+  SaidRoles said{};
   if (auto maps = take_maps(names, options, path, plan, said); !maps) return std::unexpected(maps.error());
   std::vector<ReadName> read;
   for (const std::string& name : names) read.push_back(read_name(name));
@@ -295,36 +225,17 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
   if (!plan.of(Role::latency)) {
     return fail(ErrorCode::invalid_argument, fmt::format("{}: --map latency= names no column", path));
   }
-  const auto taken = [&](std::size_t index) {
-    return std::ranges::any_of(plan.fields,
-                               [&](const auto& field) { return field && field->index == index; });
-  };
-  for (const RoleWords& words : kRoles) {
-    if (said[static_cast<std::size_t>(words.role)] || plan.of(words.role)) continue;
-    for (const std::string_view wanted : words.names) {
-      // Where JMeter ran is no backend.
-      if (jmeter && wanted == "hostname") continue;
-      const auto found =
-          std::ranges::find_if(read, [&](const ReadName& name) { return name.joined == wanted; });
-      const auto index = static_cast<std::size_t>(found - read.begin());
-      if (found == read.end() || found->statistic || taken(index)) continue;
-      plan.of(words.role) = RoleField{static_cast<std::uint32_t>(index), names[index], found->unit};
-      break;
-    }
+  const std::vector<std::string> scopes = scopes_around(plan.of(Role::latency)->name);
+  bool outcome = false;
+  for (const std::string& scope : scopes) {
+    const std::vector<FieldOfScope> fields = fields_in(scope, names);
+    outcome = outcome || guess_outcome(fields, read[plan.of(Role::latency)->index], values, said, plan);
+    guess_others(fields, jmeter, values, said, plan);
   }
-  if (!plan.of(Role::status) && !said[static_cast<std::size_t>(Role::status)]) {
-    const auto found = std::ranges::find_if(names, is_status_of_answer);
-    const auto index = static_cast<std::size_t>(found - names.begin());
-    if (found != names.end() && !taken(index))
-      plan.of(Role::status) = RoleField{static_cast<std::uint32_t>(index), *found, std::nullopt};
-  }
-  const bool ends = plan.of(Role::status) || plan.of(Role::ending) || plan.of(Role::ok);
-  for (std::size_t i = 0; i < names.size() && !ends && !said[static_cast<std::size_t>(Role::ok)]; ++i) {
-    if (plan.ok_is_inverse || taken(i) ||
-        std::ranges::find(kNotOkNames, read[i].joined) == std::end(kNotOkNames))
-      continue;
-    plan.of(Role::ok) = RoleField{static_cast<std::uint32_t>(i), names[i], std::nullopt};
-    plan.ok_is_inverse = true;
+  for (const std::string& scope : scopes) {
+    const std::vector<FieldOfScope> fields = fields_in(scope, names);
+    outcome = outcome || take_outcome_unread(fields, said, plan);
+    guess_others(fields, jmeter, {}, said, plan);
   }
   return plan;
 }
@@ -369,6 +280,25 @@ Result<FieldPicks> pick_fields(const ReadOptions& options, const std::vector<std
     return field ? std::optional(field->index) : std::nullopt;
   };
   return FieldPicks::create(options, resolve, listed(names, "its columns are"));
+}
+
+std::string note_of_unused(const std::vector<std::string>& names, const ReadOptions& options,
+                           const FieldPlan& plan) {
+  for (const char* const role : {"status", "ending", "ok"}) {
+    if (options.columns.contains(role)) return {};
+  }
+  std::vector<std::string> unused;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto is_it = [&](const auto& where) { return where.first == names[i]; };
+    const bool asked = options.group_by == names[i] || std::ranges::any_of(options.where, is_it);
+    if (!asked && !is_taken(plan, i)) unused.push_back(names[i]);
+  }
+  if (unused.empty()) return {};
+  return fmt::format(
+      "no column is known to say how a call ended, so every row is read as a reply; {}: if one of them says "
+      "it, "
+      "name it, as in --map status=COLUMN",
+      listed(unused, "not used are"));
 }
 
 std::string listed(const std::vector<std::string>& names, std::string_view what) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,12 +39,18 @@ struct FieldPlan {
   std::optional<RoleField>& of(Role role) { return fields[static_cast<std::size_t>(role)]; }
 };
 
-// Matches names to roles. --map entries are names, or 1-based positions where no name is equal; an empty one
-// means that no field has the role. Errors: invalid_argument for a --map that names no field or no role;
-// unreadable_input where no field, or several, may be the latency; unsupported where the rows hold
-// percentiles or averages, which cannot be merged (C07).
+// The values that the sample has of a field, in rows that have it or the latency: empty where a row has not.
+using ValuesOf = std::function<std::vector<std::string_view>(std::uint32_t field, std::uint32_t latency)>;
+
+// Matches names to roles. "call.status" is a name in the object "call": of several fields the one in the
+// object nearest to the latency's is taken, and for how the call ended nothing outside the nearest object
+// that says it. A name that may mean other things is believed where `values` read so (outcome_names.h). --map
+// entries are names, or 1-based positions where no name is equal; an empty one means that no field has the
+// role. Errors: invalid_argument for a --map that names no field or no role; unreadable_input where no field,
+// or several, may be the latency; unsupported where the rows hold percentiles or averages, which cannot be
+// merged (C07).
 Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadOptions& options,
-                              const std::string& path);
+                              const std::string& path, const ValuesOf& values = {});
 
 // The unit a name ends in: "latency_ms", "duration (s)", "elapsedMicros".
 std::optional<TimeUnit> unit_in_name(std::string_view name);
@@ -60,6 +67,11 @@ std::string in_words(const FieldPlan& plan);
 // --by and --where among the names, ours ("backend", "route") included.
 Result<FieldPicks> pick_fields(const ReadOptions& options, const std::vector<std::string>& names,
                                const FieldPlan& plan);
+
+// Which fields might say how a call ended where none is known to; empty where there are no others, or where
+// --map has said it.
+std::string note_of_unused(const std::vector<std::string>& names, const ReadOptions& options,
+                           const FieldPlan& plan);
 
 // "its columns are a, b, c", cut short where they are many.
 std::string listed(const std::vector<std::string>& names, std::string_view what);

@@ -228,7 +228,7 @@ void add_text(const Above& above, std::string_view text, Sample& sample) {
 
 bool may_be_an_error(std::string_view key) {
   const std::string word = folded_word(key);
-  return word == "error" || word == "err" || word == "errors";
+  return word == "error" || word == "err" || word == "errors" || word == "exception" || word == "failure";
 }
 
 void collect(ondemand::object object, Above& above, Sample& sample) {
@@ -306,6 +306,19 @@ Sample sample_of(std::string_view head) {
   return sample;
 }
 
+// The objects around fields, and the lines themselves; the innermost first.
+std::vector<KeyPath> paths_around(const std::set<KeyPath>& fields) {
+  std::vector<KeyPath> around;
+  for (KeyPath path : fields) {
+    while (!path.empty()) {
+      path.pop_back();
+      if (std::ranges::find(around, path) == around.end()) around.push_back(path);
+    }
+  }
+  std::ranges::stable_sort(around, std::ranges::greater(), &KeyPath::size);
+  return around;
+}
+
 // Where nothing in the head says how a call ended, only the calls that failed may have a field for it, and
 // the first of them may come later: the usual names are then looked for in every line.
 void add_fields_of_failures(Sample& sample, FieldPlan& plan, const ReadOptions& options) {
@@ -318,22 +331,49 @@ void add_fields_of_failures(Sample& sample, FieldPlan& plan, const ReadOptions& 
        {Role::status,
         {"status", "status_code", "statusCode", "http_status", "httpStatus", "response_code", "responseCode",
          "code", "grpc_status"}},
-       {Role::ok, {"error", "err", "failed", "timed_out", "timedOut", "is_error", "isError"}}}};
+       {Role::ok,
+        {"error", "err", "failed", "timed_out", "timedOut", "is_error", "isError", "exception",
+         "error_message", "errorMessage", "error_code", "errorCode", "error_type"}}}};
   for (const Late& late : kLate) {
     const std::string role(kRoleNames[static_cast<std::size_t>(late.role)]);
     if (options.columns.contains(role)) continue;  // Said to have none.
     std::set<KeyPath> paths;
-    for (const std::string_view key : late.keys) {
-      if (!sample.keys.contains(key)) paths.insert({std::string(key)});
+    std::string name;
+    for (const KeyPath& around : paths_around(sample.paths.at(plan.of(Role::latency)->name))) {
+      for (const std::string_view key : late.keys) {
+        KeyPath path = around;
+        path.emplace_back(key);
+        const std::string its = fmt::format("{}", fmt::join(path, "."));
+        if (sample.paths.contains(its)) continue;
+        if (name.empty()) name = its;
+        paths.insert(std::move(path));
+      }
     }
     if (paths.empty()) continue;
-    const std::string name = paths.begin()->front();
     plan.of(late.role) =
         RoleField{.index = static_cast<std::uint32_t>(sample.names.size()), .name = name, .unit = {}};
     sample.names.push_back(name);
     sample.paths[name] = std::move(paths);
   }
   plan.ok_is_inverse = true;
+}
+
+// Of the lines that have the field or the latency; empty where such a line has not the field.
+std::vector<std::string_view> values_of(const Sample& sample, std::string_view name,
+                                        std::string_view latency) {
+  std::vector<std::string_view> texts;
+  for (const auto& line : sample.lines) {
+    const auto find = [&](std::string_view wanted) {
+      return std::ranges::find(line, wanted, &std::pair<std::string, std::string>::first);
+    };
+    const auto found = find(name);
+    if (found != line.end()) {
+      texts.push_back(found->second);
+    } else if (find(latency) != line.end()) {
+      texts.push_back("");
+    }
+  }
+  return texts;
 }
 
 std::vector<RowTexts> texts_by_role(const Sample& sample, const FieldPlan& plan) {
@@ -397,7 +437,10 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   }
   ReadOptions options = given;
   const NdjsonOrigin origin = known_origin(sample.names, options);
-  auto plan = plan_fields(sample.names, options, path);
+  const auto values = [&sample](std::uint32_t field, std::uint32_t latency) {
+    return values_of(sample, sample.names[field], sample.names[latency]);
+  };
+  auto plan = plan_fields(sample.names, options, path, values);
   if (!plan) return std::unexpected(plan.error());
   plan->unit_by_format = origin.unit;
   plan->start_is_end = origin.start_is_end;
@@ -410,8 +453,12 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   }
   const std::string words = in_words(*plan);
   const bool outcome_unknown = !plan->of(Role::status) && !plan->of(Role::ending) && !plan->of(Role::ok);
-  if (outcome_unknown) add_fields_of_failures(sample, *plan, options);
   OpenedFormat opened;
+  if (outcome_unknown) {
+    std::string unused = note_of_unused(sample.names, options, *plan);
+    if (!unused.empty()) opened.summary.notes.push_back(std::move(unused));
+    add_fields_of_failures(sample, *plan, options);
+  }
   opened.summary.path = path;
   opened.summary.format = Format::ndjson;
   opened.summary.vantage = options.vantage.value_or(origin.vantage);
