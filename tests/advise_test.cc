@@ -329,6 +329,8 @@ TEST(TheCommand, HeadroomMovesTheTimeoutAndNotTheInterval) {
   const std::string roomy = run_overdue("advise - --accept 10% --headroom 50%", log).out;
   EXPECT_THAT(plain, HasSubstr("WAIT"));
   EXPECT_THAT(roomy, HasSubstr("headroom"));
+  EXPECT_EQ(run_overdue("advise - --accept 10% --headroom 150%", log).status, 0);
+  EXPECT_EQ(run_overdue("advise - --accept 10% --headroom 1001%", log).status, 2);
   EXPECT_EQ(interval(roomy), interval(plain));
 }
 

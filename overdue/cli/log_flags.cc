@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "overdue/base/margin.h"
 #include "overdue/base/quantity.h"
 #include "overdue/cli/memory.h"
 #include "overdue/cli/watch.h"
@@ -274,9 +275,9 @@ Result<AnalysisOptions> analysis_options_of(const ChoiceFlags& flags) {
   }
   options.advice.confidence = *confidence;
   if (!flags.headroom.empty()) {
-    const auto headroom = parse_rate(flags.headroom);
+    const auto headroom = parse_margin(flags.headroom);
     if (!headroom) return fail(ErrorCode::invalid_argument, "--headroom: " + headroom.error().message);
-    options.advice.headroom = headroom->value();
+    options.advice.headroom = *headroom;
   }
   const auto promise = positive_duration(flags.promise, "--promise");
   if (!promise) return std::unexpected(promise.error());
