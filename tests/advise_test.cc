@@ -132,9 +132,9 @@ TEST(AdviseCommand, RowsWithoutALatencyAreDoubtedWhereNothingSaysHowTheyEnded) {
 TEST(AdviseCommand, RowsSetAsideAreDoubtedBeyondTheAcceptedShare) {
   std::string log = "latency_ms,status\n";
   for (int i = 0; i < 20'000; ++i) log += fmt::format("{},200\n", 5 + i % 37);
-  for (int i = 0; i < 20; ++i) log += "9000,lost\n";
+  for (int i = 0; i < 20; ++i) log += "9000,purple\n";
   EXPECT_EQ(run_overdue("advise - --fail-on set_aside", log).status, 0);
-  EXPECT_EQ(run_overdue("advise - --fail-on set_aside", log + "9000,lost\n9000,lost\n").status, 1);
+  EXPECT_EQ(run_overdue("advise - --fail-on set_aside", log + "9000,purple\n9000,purple\n").status, 1);
 }
 
 TEST(AdviseCommand, SentCallsThatAreMissingCountAsGivenUp) {
