@@ -54,6 +54,17 @@ std::optional<std::size_t> latency_rank(const std::string& joined) {
   return ends ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
+constexpr std::size_t kNoLatencyRank = 3;
+
+// Last come names that are a latency's inside their object: "payload.took_ms".
+std::size_t rank_of(const std::string& name, const ReadName& read) {
+  if (const auto rank = latency_rank(read.joined)) return *rank;
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return kNoLatencyRank;
+  const ReadName last = read_name(std::string_view(name).substr(dot + 1));
+  return latency_rank(last.joined) ? 2 : kNoLatencyRank;
+}
+
 // Of what a statistic is: "avg_latency", or just "avg".
 bool says_latency(std::string_view joined) {
   static constexpr std::string_view kParts[] = {"latency", "duration", "rtt", "time"};
@@ -105,14 +116,14 @@ Result<void> take_maps(const std::vector<std::string>& names, const ReadOptions&
 Result<void> guess_latency(const std::vector<std::string>& names, const std::vector<ReadName>& read,
                            const std::string& path, std::string_view known, FieldPlan& plan) {
   std::vector<std::size_t> best;
-  std::size_t best_rank = 2;
+  std::size_t best_rank = kNoLatencyRank;
   std::vector<std::string> statistics;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (read[i].statistic && says_latency(read[i].joined)) statistics.push_back(names[i]);
-    const auto rank = read[i].statistic ? std::nullopt : latency_rank(read[i].joined);
-    if (!rank || *rank > best_rank) continue;
-    if (*rank < best_rank) best.clear();
-    best_rank = *rank;
+    const std::size_t rank = read[i].statistic ? kNoLatencyRank : rank_of(names[i], read[i]);
+    if (rank == kNoLatencyRank || rank > best_rank) continue;
+    if (rank < best_rank) best.clear();
+    best_rank = rank;
     best.push_back(i);
   }
   if (!known.empty()) best = {static_cast<std::size_t>(std::ranges::find(names, known) - names.begin())};

@@ -72,6 +72,7 @@ TEST(OutcomeNames, InTheObjectOfTheLatencyTheFieldsBesideItAreTheCalls) {
   // In an object around its own.
   EXPECT_EQ(last_json(R"({{"call":{{"time":{{"latency_ms":{}}},"status":{}}}}})", "200", "504"),
             "timed_out 1000");
+  EXPECT_EQ(last_json(R"({{"payload":{{"took_ms":{},"status":{}}}}})", "200", "504"), "timed_out 1000");
   // Of somebody else's object nothing is.
   EXPECT_EQ(last_json(R"({{"call":{{"latency_ms":{}}},"user":{{"status":{}}}}})", "200", "504"),
             "replied 1000");
@@ -116,8 +117,8 @@ TEST(OutcomeNames, AStatusIsKnownByManyNamesAndByWhatItsNameEndsIn) {
         "sc-status", "call_status", "request_status", "svc_status", "my_api_status_code",
         "pod_response_code"})
     EXPECT_EQ(last_csv(name, "200", "504"), "timed_out 1000") << name;
-  for (const char* const name :
-       {"call_status", "request_status", "state", "end_reason", "outcome", "call_outcome", "verdict"})
+  for (const char* const name : {"call_status", "request_status", "state", "end_reason", "outcome",
+                                 "call_outcome", "verdict", "reason"})
     EXPECT_EQ(last_csv(name, "ok", "timeout"), "timed_out 1000") << name;
   EXPECT_EQ(last_csv("outcome", "replied", "abandoned"), "abandoned 1000");
 }
