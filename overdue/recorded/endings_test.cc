@@ -73,6 +73,8 @@ TEST(Endings, AnObjectOrListAsAnErrorIsOneUnlessNothingIsInIt) {
       {"{\"code\":14,\"message\":\"14 UNAVAILABLE: No connection\"}", "rejected 9"},
       {"{\"code\":\"NOT_FOUND\"}", "rejected 9"},
       {"{\"statusCode\":429}", "rejected 9"},
+      {"{\"message\":\"\",\"stack\":\"Error\"}", "timed_out 9"},
+      {"[{\"message\":\"x\",\"extensions\":{\"code\":\"INTERNAL_SERVER_ERROR\"}}]", "rejected 9"},
       {"{\"name\":\"TimeoutError\",\"status_code\":503}", "rejected 9"},
       {"{\"name\":\"HTTPError\",\"status\":504}", "timed_out 9"},
       {"{\"name\":\"AxiosError\",\"code\":\"ERR_BAD_REQUEST\",\"status\":404,"
@@ -210,6 +212,8 @@ TEST(Endings, AStatusThatAnErrorNamesIsTheAnswerAndNoOtherNumberIs) {
       {"500 Server Error: Internal Server Error for url: http://x/timeout", "rejected 9"},
       {"got 503 from upstream", "rejected 9"},
       {"status code 504", "timed_out 9"},
+      {"Error 500", "rejected 9"},
+      {"Response ended prematurely", "reset 9"},
       {"expected status 200 but got 429", "rejected 9"},
       {"rpc error: code = ResourceExhausted desc = quota", "rejected 9"},
       {"rpc error: code = Unavailable desc = connection refused", "refused 9"},

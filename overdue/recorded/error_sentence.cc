@@ -87,6 +87,7 @@ class NumberInSentence {
     if (!value || *value < 100 || *value > 599 || is_part_of_more() || is_counted()) return std::nullopt;
     const bool is_fault = *value >= 400;
     const std::size_t end = begin_ + 3;
+    if (is_fault && place_ == 1 && words_.size() == 2 && folded_word(words_[0]) == "error") return value;
     if (is_fault && before(1) == '[' && at(end) == ']') return value;
     if (is_fault && std::ranges::any_of(kReasons, [&](std::string_view reason) {
           return folded_word(text_.substr(end)).starts_with(reason);

@@ -23,9 +23,9 @@ bool is_of(ondemand::json_type wanted, ondemand::value& value) {
 enum class KeyOf : std::uint8_t { words, status, response, other };
 
 KeyOf what_is(std::string_view key) {
-  static constexpr std::string_view kWords[] = {"code",   "message", "msg",         "name",  "type",
-                                                "reason", "error",   "kind",        "err",   "detail",
-                                                "errno",  "cause",   "description", "errors"};
+  static constexpr std::string_view kWords[] = {"code",   "message", "msg",         "name",   "type",
+                                                "reason", "error",   "kind",        "err",    "detail",
+                                                "errno",  "cause",   "description", "errors", "extensions"};
   static constexpr std::string_view kStatus[] = {"status", "statuscode", "httpstatus", "httpstatuscode"};
   const std::string word = folded_word(key);
   if (std::ranges::find(kWords, word) != std::end(kWords)) return KeyOf::words;
@@ -39,7 +39,7 @@ class ErrorText {
  public:
   simdjson::simdjson_result<std::string_view> of(ondemand::value& value) {
     if (const auto error = look_into(value, KeyOf::words, 1)) return error;
-    const bool is_error = !first_.empty() || (has_other_ && !says_none_) || is_fault(status_);
+    const bool is_error = !first_.empty() || has_stack_ || (has_other_ && !says_none_) || is_fault(status_);
     if (!is_error) return std::string_view();
     if (!status_.empty()) return std::string_view(status_);
     if (!first_.empty()) return std::string_view(first_);
@@ -61,6 +61,7 @@ class ErrorText {
         std::string_view its_key;
         if (const auto error = std::move(field_or_error).get(field)) return error;
         if (const auto error = field.unescaped_key().get(its_key)) return error;
+        if (its_key == "stack" && depth == 1) has_stack_ = true;  // Of JavaScript's errors without a message.
         if (const auto error = look_into(field.value(), key_within(key, its_key), depth + 1)) return error;
       }
       return simdjson::SUCCESS;
@@ -129,6 +130,7 @@ class ErrorText {
   std::string_view first_;
   bool first_tells_ = false;
   bool has_other_ = false;
+  bool has_stack_ = false;
   bool says_none_ = false;
 };
 
