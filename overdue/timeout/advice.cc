@@ -134,19 +134,20 @@ bool gets_advice(const EndingTable& table, const AdviceOptions& options, const S
   return advice.declined.empty();
 }
 
-// Of calls like these, the number that gets advice: `estimate`, or, where it does not, more. The estimates
-// take the last reply as the place of the upper end and all calls as replies; where callers gave up at
-// different times more calls also move the longest wait. 0: no number within reason does.
+// Of calls like these, the number that gets advice: `estimate`, as specified, or, where so many are there
+// already, the least that does. The estimate takes the last reply as the place of the upper end and all calls
+// as replies; where callers gave up at different times more calls also move the longest wait. 0: no number
+// within reason does.
 std::uint64_t calls_for_advice(const SurvivalCurve& curve, const AdviceOptions& options,
                                const Setting& setting, double vif, std::uint64_t estimate) {
   constexpr std::uint64_t kTimesMax = 1024;
   constexpr std::uint64_t kNear = 128;  // Found within a 128th.
-  if (estimate == 0) return 0;
+  if (estimate == 0 || estimate > curve.calls()) return estimate;
   const auto do_calls = [&](std::uint64_t calls) {
     const double times = static_cast<double>(calls) / static_cast<double>(curve.calls());
     return gets_advice(as_of(curve.table(), times), options, setting, vif);
   };
-  std::uint64_t enough = std::max(estimate, curve.calls() + 1);
+  std::uint64_t enough = curve.calls() + 1;
   const std::uint64_t most = enough < ~std::uint64_t{0} / kTimesMax ? enough * kTimesMax : enough;
   std::uint64_t too_few = curve.calls();
   if (do_calls(enough)) return enough;
