@@ -7,29 +7,10 @@
 
 #include "overdue/recorded/ending_words.h"
 #include "overdue/recorded/read.h"
+#include "overdue/recorded/rows_as_text.h"
 
 namespace overdue {
 namespace {
-
-using Rows = std::vector<std::string>;
-
-Rows rows_of(std::string_view bytes, const ReadOptions& options = {}) {
-  Rows rows;
-  const auto summary =
-      read_attempts(bytes, "log", options,
-                    [&](std::span<const Attempt> read, const NameTable&, const NameTable&, const NameTable&) {
-                      for (const Attempt& row : read) {
-                        const std::string_view ending = kEndingNames[static_cast<std::size_t>(row.ending)];
-                        const double elapsed_ms = static_cast<double>(row.elapsed.count()) / 1e6;
-                        rows.push_back(row.untimed ? fmt::format("{} untimed", ending)
-                                                   : fmt::format("{} {}", ending, elapsed_ms));
-                      }
-                    });
-  if (!summary) return {summary.error().message};
-  for (const SetAside& aside : summary->set_aside)
-    rows.push_back(fmt::format("{} x{}", aside.reason, aside.count));
-  return rows;
-}
 
 ReadOptions with_limit() {
   ReadOptions options;
