@@ -53,6 +53,17 @@ class BlockRange {
     const int coarser = std::countr_zero(static_cast<std::uint64_t>(length_ / other.length_));
     return doublings + widen(other.first_ >> coarser, other.last_ >> coarser);
   }
+  // Takes the length that both will need, and does not include them. Requires: empty(). Returns how many
+  // blocks they and what is between them will be.
+  std::uint32_t expect(WallTime one, WallTime other) {
+    OVERDUE_CHECK(empty());
+    include(one);
+    include(other);
+    const std::uint32_t blocks = count();
+    first_ = 0;
+    last_ = -1;
+    return blocks;
+  }
   // Requires: blocks_max >= 2.
   unsigned limit(std::uint32_t blocks_max) {
     OVERDUE_CHECK(blocks_max >= 2);

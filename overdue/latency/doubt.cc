@@ -279,15 +279,18 @@ std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContex
   DoubtContext with_table = context;
   if (context.table == nullptr) with_table.table = &table;
   return find_doubts(measurement, with_table,
-                     doubts_over_time(measurement, *with_table.table, context.filled_in));
+                     doubts_over_time(measurement, *with_table.table, context.filled_in), run_in_turn);
 }
 
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context,
-                               std::vector<Doubt> over_time) {
+                               std::vector<Doubt> over_time, const RunBoth& run_both) {
   OVERDUE_CHECK(context.table != nullptr);
-  std::vector<Doubt> doubts = PlainDoubts(measurement, *context.table, context).find();
+  std::vector<Doubt> doubts;
+  std::vector<Doubt> late;
+  run_both([&] { doubts = PlainDoubts(measurement, *context.table, context).find(); },
+           [&] { late = doubts_of_late_calls(measurement, *context.table, context); });
   append(doubts, doubts_of_replicas(context));
-  append(doubts, doubts_of_late_calls(measurement, *context.table, context));
+  append(doubts, std::move(late));
   append(doubts, std::move(over_time));
   std::ranges::stable_sort(doubts, {},
                            [](const Doubt& doubt) { return std::ranges::find(kDoubtCodes, doubt.code); });

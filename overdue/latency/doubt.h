@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "overdue/base/probability.h"
+#include "overdue/base/run_both.h"
 #include "overdue/base/time.h"
 
 namespace overdue {
@@ -89,11 +90,12 @@ struct DoubtContext {
 // Errors: none; an empty, one-row or untimed measurement raises what still makes sense of it.
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context);
 
-// The same in two parts, of which the first needs no advice: its doubts and then, with them, all.
+// The same in two parts, of which the first needs no advice: its doubts and then, with them, all. `run_both`
+// may lend a second thread.
 std::vector<Doubt> doubts_over_time(const Measurement& measurement, const std::vector<EndingRow>& table,
                                     bool filled_in);
 // Requires: context.table.
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context,
-                               std::vector<Doubt> over_time);
+                               std::vector<Doubt> over_time, const RunBoth& run_both);
 
 }  // namespace overdue

@@ -48,7 +48,8 @@ std::vector<double> shares_seen_past(const Measurement& measurement, const Endin
                                      Duration latency) {
   const TimeGrid& cells = measurement.seconds();
   const TimeGrid& blocks = measurement.blocks();
-  const SeenPast seen(latency, table);
+  const GiveUps give_ups(table);
+  const SeenPast seen(latency, give_ups);
   std::vector<double> shares(cells.block_count(), 1.0);
   if (seen.everybody() || blocks.empty()) return shares;
   std::vector<std::uint16_t> backends(measurement.backends().size());

@@ -49,6 +49,16 @@ void Measurement::IdMap::begin_batch(std::size_t size) {
   batch = 1;
 }
 
+void Measurement::expect_backends(std::span<const std::string> names) {
+  for (const std::string& name : names) add_backend(name);
+}
+
+void Measurement::expect_starts(const TimeGrid::TimeSpan& span) {
+  blocks_.expect(span);
+  seconds_.expect(span);
+  starts_.expect(span.first, span.last);
+}
+
 void Measurement::add(std::span<const Attempt> attempts, const NameTable& backends, const NameTable& routes) {
   for (std::size_t done = 0; done < attempts.size(); done += kBatchRows) {
     add_batch(attempts.subspan(done, std::min(kBatchRows, attempts.size() - done)), backends, routes);

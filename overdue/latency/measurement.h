@@ -51,9 +51,10 @@ class Measurement {
   void prepare(const RunBoth& run_both = run_in_turn) const;
   // Gives these backends the next ids, in this order, where they have none: then ids do not depend on what
   // was merged first.
-  void expect_backends(std::span<const std::string> names) {
-    for (const std::string& name : names) add_backend(name);
-  }
+  void expect_backends(std::span<const std::string> names);
+
+  // Attempts that started at both ends of `span` are to come (TimeGrid::expect). Requires: nothing was added.
+  void expect_starts(const TimeGrid::TimeSpan& span);
 
   // Gives the routes their ids in the order of their names: then ids do not depend on which thread met them.
   void order_routes_by_name();

@@ -31,40 +31,86 @@ double& part_of(Ended& ended, Ending ending) {
   return ended.other;
 }
 
+double endings_of(const EndingRow& row) {
+  return static_cast<double>(row.replied + row.rejected + row.reset + row.gave_up());
+}
+
+// Goes down the curve: who is still watched, and for how many at the beginning each stands.
+struct Watched {
+  double calls = 0;
+  double share = 1;
+
+  void pass(const EndingRow& row) {
+    calls -= static_cast<double>(row.replied + row.rejected + row.reset);
+    const auto gave_up = static_cast<double>(row.gave_up());
+    if (!(gave_up > 0)) return;
+    share = calls > gave_up ? share * calls / (calls - gave_up) : 0;
+    calls -= gave_up;
+  }
+};
+
 }  // namespace
 
-SeenPast::SeenPast(Duration threshold, const EndingTable& table)
-    : bucket_(LatencyHistogram::bucket_of(threshold)) {
-  const Duration own = LatencyHistogram::low_of(bucket_);
-  const Duration next = LatencyHistogram::low_of(bucket_ + 1);
-  double watched = 0, replies = 0, early_replies = 0, give_ups = 0, early_give_ups = 0;
-  for (const EndingRow& row : table)
-    watched += static_cast<double>(row.replied + row.rejected + row.reset + row.gave_up());
-  double share = 1;  // Of one watched call in the curve (SurvivalCurve), as it was at the beginning.
-  bool any_later = false;
+GiveUps::GiveUps(const EndingTable& table) : table_(&table) {
+  Watched watched;
+  Duration last = Duration::min();
   for (const EndingRow& row : table) {
-    const auto replied = static_cast<double>(row.replied);
-    const auto gave_up = static_cast<double>(row.gave_up());
-    const bool is_before = row.mid < threshold;
-    if (row.mid > threshold && replied > 0) {
-      later_.resize(LatencyHistogram::bucket_of(row.low) - bucket_ + 1);
-      later_.back() += replied * share;
-      any_gave_up_later_ = any_later;
+    watched.calls += endings_of(row);
+    if (row.replied > 0) {
+      last_before_a_reply_ = last;
+      last_reply_ = row.mid;
     }
-    watched -= replied + static_cast<double>(row.rejected + row.reset);
-    if (gave_up > 0) {
-      (is_before ? any_gave_up_ : any_later) = true;
-      share = watched > gave_up ? share * watched / (watched - gave_up) : 0;
-      watched -= gave_up;
-    }
-    if (row.low < own || row.low >= next) continue;
-    replies += replied;
-    give_ups += gave_up;
-    if (row.mid <= threshold) early_replies += replied;
-    if (is_before) early_give_ups += gave_up;
+    if (row.gave_up() == 0) continue;
+    first_ = std::min(first_, row.mid);
+    last = row.mid;
+  }
+  if (last_before_a_reply_ == Duration::min()) return;
+  for (std::size_t at = 0; at < table.size(); ++at) {
+    const EndingRow& row = table[at];
+    const std::uint32_t bucket = LatencyHistogram::bucket_of(row.low);
+    if (parts_.empty() || parts_.back().bucket != bucket)
+      parts_.push_back({.bucket = bucket, .first_row = at, .watched = watched.calls, .share = watched.share});
+    parts_.back().replied += static_cast<double>(row.replied) * watched.share;
+    watched.pass(row);
+  }
+}
+
+double GiveUps::replied_later(const Part& part, Duration threshold) const {
+  Watched watched{.calls = part.watched, .share = part.share};
+  double replied = 0;
+  for (std::size_t at = part.first_row; at < table_->size(); ++at) {
+    const EndingRow& row = (*table_)[at];
+    if (LatencyHistogram::bucket_of(row.low) != part.bucket) break;
+    if (row.mid > threshold && row.replied > 0) replied += static_cast<double>(row.replied) * watched.share;
+    watched.pass(row);
+  }
+  return replied;
+}
+
+SeenPast::SeenPast(Duration threshold, const GiveUps& give_ups)
+    : bucket_(LatencyHistogram::bucket_of(threshold)),
+      any_gave_up_(give_ups.first_ < threshold),
+      any_gave_up_later_(give_ups.last_reply_ > threshold && give_ups.last_before_a_reply_ >= threshold) {
+  const Duration next = LatencyHistogram::low_of(bucket_ + 1);
+  double replies = 0, early_replies = 0, gave_up = 0, early_gave_up = 0;
+  for (auto row =
+           std::ranges::lower_bound(*give_ups.table_, LatencyHistogram::low_of(bucket_), {}, &EndingRow::low);
+       row != give_ups.table_->end() && row->low < next; ++row) {
+    replies += static_cast<double>(row->replied);
+    gave_up += static_cast<double>(row->gave_up());
+    if (row->mid <= threshold) early_replies += static_cast<double>(row->replied);
+    if (row->mid < threshold) early_gave_up += static_cast<double>(row->gave_up());
   }
   if (replies > 0) replies_share_ = early_replies / replies;
-  if (give_ups > 0) gave_up_share_ = early_give_ups / give_ups;
+  if (gave_up > 0) gave_up_share_ = early_gave_up / gave_up;
+  if (!any_gave_up_later_) return;
+  for (auto part = std::ranges::lower_bound(give_ups.parts_, bucket_, {}, &GiveUps::Part::bucket);
+       part != give_ups.parts_.end(); ++part) {
+    const double replied = part->bucket == bucket_ ? give_ups.replied_later(*part, threshold) : part->replied;
+    if (!(replied > 0)) continue;
+    later_.resize(part->bucket - bucket_ + 1);
+    later_.back() = replied;
+  }
 }
 
 SeenPast::Count SeenPast::in(const TimeGrid& blocks, std::uint32_t block,

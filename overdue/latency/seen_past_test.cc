@@ -21,11 +21,11 @@ class SeenPastTest : public ::testing::Test {
   }
   SeenPast::Count count(Duration threshold) {
     const EndingTable table = measurement_.table();
-    return SeenPast(threshold, table).in(measurement_.blocks(), 0, {0});
+    return SeenPast(threshold, GiveUps(table)).in(measurement_.blocks(), 0, {0});
   }
   bool everybody(Duration threshold) {
     const EndingTable table = measurement_.table();
-    return SeenPast(threshold, table).everybody();
+    return SeenPast(threshold, GiveUps(table)).everybody();
   }
   Measurement measurement_;
 };
@@ -75,6 +75,17 @@ TEST_F(SeenPastTest, OfLaterRepliesTheShareIsKnownThatCouldBeSeen) {
   EXPECT_EQ(count(80ms).early_replies, 10);
   EXPECT_EQ(count(80ms).calls, 18);
   EXPECT_EQ(count(160ms).seen_share, 1.0);
+}
+
+// Of two in one bucket only one is later than the other. Of three still watched at 150 ms two gave up: who
+// replied at 200 ms stands for three in the log's curve, and was seen with a chance of a third.
+TEST_F(SeenPastTest, OfItsOwnBucketOnlyWhatIsLaterIsALaterReply) {
+  add(10, 10ms);
+  add(1, 101ms);
+  add(1, 101'500us);
+  add(2, 150ms, Ending::timed_out);
+  add(1, 200ms);
+  EXPECT_DOUBLE_EQ(count(101ms).seen_share, (1 + 1.0) / (1 + 3));
 }
 
 // 101 ms and 101.5 ms share a bucket, which cannot say which of its endings were first: the table can.

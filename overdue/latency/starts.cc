@@ -43,6 +43,10 @@ void StartCells::refit(const BlockRange& before, unsigned doublings) {
   cell_span_ = 0;  // The remembered cell is another now.
 }
 
+void StartCells::expect(WallTime first, WallTime last) {
+  cells_.assign(std::max<std::size_t>(kRingSizeMin, std::bit_ceil(range_.expect(first, last))), 0);
+}
+
 void StartCells::merge(const StartCells& other) {
   if (other.empty()) return;
   const BlockRange before = range_;

@@ -18,6 +18,8 @@ class StartCells {
 
   void add(std::span<const WallTime> starts);
   void merge(const StartCells& other);
+  // As TimeGrid::expect(). Requires: empty().
+  void expect(WallTime first, WallTime last);
 
   bool empty() const { return range_.empty(); }
   Duration cell_length() const { return range_.length(); }

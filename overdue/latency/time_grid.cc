@@ -141,6 +141,10 @@ void TimeGrid::merge(const TimeGrid& other, const std::vector<std::uint32_t>& to
   }
 }
 
+void TimeGrid::expect(const TimeSpan& span) {
+  ring_size_ = std::max(kRingSizeMin, std::bit_ceil(range_.expect(span.first, span.last)));
+}
+
 void TimeGrid::limit_blocks(std::uint32_t blocks_max) {
   const BlockRange before = range_;
   const unsigned doublings = range_.limit(blocks_max);

@@ -44,6 +44,9 @@ class TimeGrid {
   // Adds the other's series `from` to our series `to_series[from]`. Requires: equal Options but for
   // blocks_max.
   void merge(const TimeGrid& other, const std::vector<std::uint32_t>& to_series);
+  // Calls at both ends of `span` are to come: what they need is made ready at once, instead of step by step.
+  // It changes nothing but the time that takes. Requires: empty().
+  void expect(const TimeSpan& span);
   // Merges neighbouring blocks until at most `blocks_max` are left; later adds keep that bound.
   void limit_blocks(std::uint32_t blocks_max);
 

@@ -146,6 +146,34 @@ RC_GTEST_PROP(TimeGrid, AnyOrderAnySplitAndAnyLimitOnTheWayGiveTheSame, ()) {
   RC_ASSERT(cells_of(limited) == cells_of(in_order));
 }
 
+RC_GTEST_PROP(TimeGrid, ExpectingWhatComesChangesNothing, ()) {
+  const std::vector<Fall> falls = some_falls();
+  RC_PRE(!falls.empty());
+  const TimeGrid::Options options{.block_length_min = 7us, .blocks_max = 16};
+  const auto one_of_them = [&] {
+    return at(Duration(falls[*rc::gen::inRange<std::size_t>(0, falls.size())].ns));
+  };
+  TimeGrid surprised(options);
+  TimeGrid ready(options);
+  ready.expect({one_of_them(), one_of_them()});
+  RC_ASSERT(ready.empty());
+  for (const Fall& fall : falls) {
+    surprised.add(fall.series, at(Duration(fall.ns)), fall.bucket);
+    ready.add(fall.series, at(Duration(fall.ns)), fall.bucket);
+  }
+  RC_ASSERT(cells_of(ready) == cells_of(surprised));
+  RC_ASSERT(ready.block_length() == surprised.block_length());
+  RC_ASSERT(ready.block_count() == surprised.block_count());
+}
+
+TEST(TimeGrid, HasTheLengthItWillNeedWhereThatIsExpected) {
+  TimeGrid grid({.block_length_min = 10s, .blocks_max = 4});
+  grid.expect({at(15s), at(50s)});
+  grid.add(0, at(15s), 1);
+  EXPECT_EQ(grid.block_length(), 20s);
+  EXPECT_EQ(grid.block_count(), 1U);
+}
+
 RC_GTEST_PROP(TimeGrid, EveryCallLiesInTheBlockOfItsTime, ()) {
   const std::vector<Fall> falls = some_falls();
   TimeGrid grid({.block_length_min = 7us, .blocks_max = 16});

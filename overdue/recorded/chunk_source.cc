@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "overdue/base/check.h"
 #include "overdue/recorded/chunk_reader.h"
@@ -51,6 +52,15 @@ class FileBytes final : public ByteSource {
     }
   }
   bool interrupted() const override { return interrupted_; }
+  std::string last(std::size_t size) const override {
+    struct stat status{};
+    if (may_wait_ || ::fstat(descriptor_, &status) != 0) return {};
+    std::string bytes(std::min(size, static_cast<std::size_t>(status.st_size)), '\0');
+    const off_t from = status.st_size - static_cast<off_t>(bytes.size());
+    const ssize_t count = ::pread(descriptor_, bytes.data(), bytes.size(), from);
+    bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return bytes;
+  }
 
  private:
   // A pipe may be silent for hours: Ctrl-C must not have to wait for its next byte. False once stop is set.
@@ -99,6 +109,7 @@ class BytesAfter final : public ByteSource {
     return count;
   }
   bool interrupted() const override { return rest_->interrupted(); }
+  std::string last(std::size_t size) const override { return rest_->last(size); }
 
  private:
   std::string first_;
@@ -191,6 +202,18 @@ constexpr Magic kOtherMagics[] = {
     {std::string_view("\xfe\xff", 2), "is UTF-16 text: convert it, as in `iconv -f UTF-16 -t UTF-8`"},
 };
 
+// Who has the lock mostly copies from the system's cache and is done before a sleeper would be awake.
+std::unique_lock<std::mutex> locked_soon(std::mutex& mutex) {
+  constexpr int kTries = 100;
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int tries = 0; !lock.owns_lock() && tries < kTries; ++tries) {
+    std::this_thread::yield();
+    (void)lock.try_lock();
+  }
+  if (!lock.owns_lock()) lock.lock();
+  return lock;
+}
+
 }  // namespace
 
 ChunkSource::ChunkSource(std::unique_ptr<ByteSource> bytes, std::string path)
@@ -252,6 +275,18 @@ void ChunkSource::skip(std::size_t bytes) {
   head_ = {};
 }
 
+std::string ChunkSource::lines_of_both_ends(std::size_t size) const {
+  // Between two ends of lines: the last line may be half written.
+  const std::string last = bytes_->last(size);
+  const std::size_t begin = last.find('\n');
+  const std::size_t end = last.rfind('\n');
+  if (begin == end) return {};
+  const std::string_view first = std::string_view(kept_).substr(0, size);
+  std::string lines(first.substr(0, first.rfind('\n') + 1));
+  lines.append(last, begin + 1, end - begin);
+  return lines;
+}
+
 // As many of `size` bytes as there are; fewer only at the end, which ended_ then says.
 Result<std::size_t> ChunkSource::fill(char* into, std::size_t size) {
   std::size_t used = 0;
@@ -271,7 +306,7 @@ Result<bool> ChunkSource::next(Chunk& chunk) {
   constexpr std::size_t kRoom = kChunkBytes + ChunkReader::kReadableAfter;
   if (chunk.buffer.size() != kRoom) chunk.buffer.resize(kRoom);
   char* const buffer = chunk.buffer.data();
-  const std::lock_guard guard(lock_);
+  const std::unique_lock guard = locked_soon(lock_);
   if (failed_) return false;
   std::size_t used = kept_.size();
   OVERDUE_CHECK(used <= kChunkBytes);

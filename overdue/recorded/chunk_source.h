@@ -22,6 +22,11 @@ class ByteSource {
   virtual Result<std::size_t> read(char* into, std::size_t size) = 0;
   // The end came because reading was stopped, so the last line may be cut short.
   virtual bool interrupted() const { return false; }
+  // The last bytes that there are, at most `size`, without reading up to them; empty where that cannot be.
+  virtual std::string last(std::size_t size) const {
+    (void)size;
+    return {};
+  }
 };
 
 // ChunkSource cuts a log into chunks of whole lines, in file order, for any number of readers.
@@ -53,6 +58,10 @@ class ChunkSource {
   void skip(std::size_t bytes);
   // Whether everything there is lies in the head.
   bool fits_in_head() const { return ended_; }
+
+  // Whole lines of the beginning and of the end, each at most `size` bytes of them: empty where the end
+  // cannot be looked at (a pipe, gzip). Requires: before next().
+  std::string lines_of_both_ends(std::size_t size) const;
 
   // The next chunk, or false at the end of the log. After an error, and after stop, there is no further
   // chunk.

@@ -9,6 +9,7 @@
 #include "overdue/recorded/chunk_source.h"
 #include "overdue/recorded/csv.h"
 #include "overdue/recorded/detect.h"
+#include "overdue/recorded/expected_span.h"
 #include "overdue/recorded/row_rules.h"
 #include "overdue/recorded/row_sinks.h"
 #include "overdue/recorded/two_threads.h"
@@ -234,7 +235,7 @@ Measurement combined(std::vector<std::unique_ptr<Measurement>>& parts, const std
   }
   whole.order_routes_by_name();
   // Each takes a while: a measurement is thousands of pieces.
-  run_both([&] { whole.prepare(); }, [&] { parts.clear(); });
+  run_both([&] { whole.prepare(run_both); }, [&] { parts.clear(); });
   return whole;
 }
 
@@ -265,7 +266,9 @@ Result<LogMeasurement> read_log(const std::string& path, const ReadOptions& opti
   const unsigned threads = alone ? 1 : std::clamp(options.threads, 1U, 64U);
   Reading reading{*opened->source, reader, progress};
   std::vector<std::unique_ptr<Worker<MeasuringSink>>> workers;
-  for (unsigned i = 0; i < threads; ++i) workers.push_back(std::make_unique<Worker<MeasuringSink>>(options));
+  const auto expected = expected_span(*opened->source, reader, options);
+  for (unsigned i = 0; i < threads; ++i)
+    workers.push_back(std::make_unique<Worker<MeasuringSink>>(options, expected));
   // The first chunk is the first part's (see combined()), and taken all the same where reading is stopped: it
   // was read to know the format.
   if (workers[0]->take(reading)) {

@@ -68,6 +68,10 @@ std::string summary_of(const LogMeasurement& log) {
     text += fmt::format("[{} {} {}] ", aside.reason, aside.count, aside.first_line);
   for (const auto& [key, measured] : log.groups) {
     text += fmt::format("'{}' {}: ", key, measured.attempts());
+    text += fmt::format("blocks {} of {} cells {} of {} ", measured.blocks().block_count(),
+                        measured.blocks().block_length().count(), measured.starts().counts.size(),
+                        measured.starts().cell_length.count());
+    for (const std::uint32_t cell : measured.starts().counts) text += fmt::format("{}", cell);
     for (const EndingRow& row : measured.table()) {
       text += fmt::format("{}:{}/{} ", row.low.count(), row.replied, row.timed_out);
     }

@@ -141,12 +141,15 @@ void AccountingSink::take(std::span<const Attempt> rows) {
   if (!rows.empty()) keep(rows);
 }
 
-MeasuringSink::MeasuringSink(const ReadOptions& options)
-    : AccountingSink(options), grouped_(!options.group_by.empty()) {}
+MeasuringSink::MeasuringSink(const ReadOptions& options, const std::optional<TimeGrid::TimeSpan>& expected)
+    : AccountingSink(options), grouped_(!options.group_by.empty()), expected_(expected) {}
 
 Measurement& MeasuringSink::group(std::uint16_t id) {
   if (id >= groups_.size()) groups_.resize(id + std::size_t{1});
-  if (!groups_[id]) groups_[id] = std::make_unique<Measurement>();
+  if (!groups_[id]) {
+    groups_[id] = std::make_unique<Measurement>();
+    if (expected_ && !grouped_) groups_[id]->expect_starts(*expected_);
+  }
   return *groups_[id];
 }
 

@@ -92,7 +92,9 @@ class MeasuringSink final : public AccountingSink {
  public:
   static constexpr std::size_t kGroupsMax = 200;
 
-  explicit MeasuringSink(const ReadOptions& options);
+  // `expected`: when rows of the log are known to have started, at most (Measurement::expect_starts).
+  explicit MeasuringSink(const ReadOptions& options,
+                         const std::optional<TimeGrid::TimeSpan>& expected = std::nullopt);
   void add_counts(Ending ending, Duration elapsed, std::uint64_t count, std::optional<WallTime> at) override;
   bool too_many_groups() const { return names.groups.size() > kGroupsMax + 1; }
 
@@ -107,6 +109,7 @@ class MeasuringSink final : public AccountingSink {
   Measurement& group(std::uint16_t id);
 
   bool grouped_;
+  std::optional<TimeGrid::TimeSpan> expected_;
   std::vector<std::unique_ptr<Measurement>> groups_;
   std::vector<std::vector<Attempt>> by_group_;
   std::vector<std::uint16_t> met_;

@@ -114,7 +114,7 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   context.set_aside = options.set_aside;
   context.limit = options.limit;
   context.unit_doubt = options.unit_doubt;
-  std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(over_time));
+  std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(over_time), options.run_both);
   if (analysis.promise && !analysis.promise->fits) {
     doubts.push_back(
         {"promise_missed",
@@ -206,10 +206,10 @@ TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& le
     for (const std::uint32_t one : series)
       replied[block].replied += static_cast<double>(measurement.blocks().at(one, block).total());
   }
-  return [&blocks = measurement.blocks(), &table, backends = std::move(backends), series = std::move(series),
-          replied = std::move(replied)](Duration late_above) {
+  return [&blocks = measurement.blocks(), &table, give_ups = GiveUps(table), backends = std::move(backends),
+          series = std::move(series), replied = std::move(replied)](Duration late_above) {
     const LaterThan later(late_above, table, LaterThan::Of::replies);
-    const SeenPast seen(late_above, table);
+    const SeenPast seen(late_above, give_ups);
     std::vector<BlockTail> tails = replied;
     for (std::uint32_t block = 0; block < tails.size(); ++block) {
       for (const std::uint32_t one : series) {
@@ -242,12 +242,13 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   };
   make_room(kManyRows);
   EndingTable all;
-  const TailByBlock all_tails = tails_of(measurement, {}, all);
+  TailByBlock all_tails;
   std::optional<SurvivalCurve> curve_of_all;
   options.run_both([&] { analysis.comparison = compare_replicas(measurement); },
                    [&] {
                      all = measurement.table();
                      curve_of_all.emplace(all);
+                     all_tails = tails_of(measurement, {}, all);
                    });
   const SurvivalCurve& all_curve = *curve_of_all;
 
