@@ -91,10 +91,10 @@ SeenPast::SeenPast(Duration threshold, const GiveUps& give_ups)
     : bucket_(LatencyHistogram::bucket_of(threshold)),
       any_gave_up_(give_ups.first_ < threshold),
       any_gave_up_later_(give_ups.last_reply_ > threshold && give_ups.last_before_a_reply_ >= threshold) {
+  const Duration own = LatencyHistogram::low_of(bucket_);
   const Duration next = LatencyHistogram::low_of(bucket_ + 1);
   double replies = 0, early_replies = 0, gave_up = 0, early_gave_up = 0;
-  for (auto row =
-           std::ranges::lower_bound(*give_ups.table_, LatencyHistogram::low_of(bucket_), {}, &EndingRow::low);
+  for (auto row = std::ranges::lower_bound(*give_ups.table_, own, {}, &EndingRow::low);
        row != give_ups.table_->end() && row->low < next; ++row) {
     replies += static_cast<double>(row->replied);
     gave_up += static_cast<double>(row->gave_up());

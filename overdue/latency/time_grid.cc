@@ -146,6 +146,7 @@ void TimeGrid::expect(const TimeSpan& span) {
 }
 
 void TimeGrid::limit_blocks(std::uint32_t blocks_max) {
+  if (empty()) ring_size_ = std::min(ring_size_, std::max(kRingSizeMin, std::bit_ceil(blocks_max)));
   const BlockRange before = range_;
   const unsigned doublings = range_.limit(blocks_max);
   refit(before, doublings);
