@@ -267,7 +267,14 @@ Result<NginxFormat> NginxFormat::compile(std::string_view log_format, const std:
     if (rest.front() == '$') {
       while (end < rest.size() && is_name(rest[end])) ++end;
     }
-    if (end == begin || (braced && (end == rest.size() || rest[end] != '}'))) {
+    const bool unclosed = braced && (end == rest.size() || rest[end] != '}');
+    if (rest.front() == '$' && (end == begin || unclosed)) {  // nginx refuses to start with it.
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("log_format '{}': at '{}' right is a variable's name, as $request_time or "
+                              "${{request_time}}",
+                              format.text_, rest.substr(0, 40)));
+    }
+    if (end == begin) {
       if (format.steps_.empty()) {
         format.first_literal_ += rest.front();
       } else {

@@ -383,6 +383,13 @@ TEST(Nginx, SaysWhichLineALogFormatDoesNotFit) {
             ErrorCode::invalid_argument);
   EXPECT_EQ(open_nginx("", "access.log", with_format("log_format x '$status")).error().code,
             ErrorCode::invalid_argument);
+  for (const char* format : {"$status ${request_time", "$status ${request_time $x}", "$status ${}",
+                             "$status $ 1", "$status $request_time$"}) {
+    const auto wrong = open_nginx("200 0.1\n", "access.log", with_format(format));
+    ASSERT_FALSE(wrong.has_value()) << format;
+    EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument) << format;
+    EXPECT_NE(wrong.error().message.find(": at '$"), std::string::npos) << wrong.error().message;
+  }
 }
 
 TEST(Nginx, IsNotMistakenForOtherLogs) {
