@@ -339,10 +339,42 @@ TEST(TheCommand, AnInfiniteTimeIsNoTimeAndStillAGiveUp) {
               HasSubstr("1 replied, 2 timed out"));
 }
 
+TEST(TheCommand, FilesBehindAnOptionAreFiles) {
+  const ScratchFolder folder;
+  const std::string log = folder.file("a.csv", lesson_log(5'000));
+  const std::string more = folder.file("b.csv", lesson_log(5'000));
+  for (const std::string option : {"--where host=a", "--map ending=ending", "--fail-on clock_step"}) {
+    const CommandResult run = run_overdue("advise " + option + " " + log + " " + more);
+    EXPECT_THAT(run.out + run.err, AllOf(HasSubstr("a.csv"), HasSubstr("b.csv"))) << option;
+    EXPECT_THAT(run.err, Not(HasSubstr("write it as in"))) << option;
+  }
+}
+
+TEST(TheCommand, GivesNoRateOfCallsWhereOnlySomeSourcesSayWhenTheyBegan) {
+  const ScratchFolder folder;
+  std::string timed = "ts,latency_ms,status\n";
+  std::string untimed = "latency_ms,status\n";
+  for (int i = 0; i < 2000; ++i) {
+    timed += std::to_string(1'700'000'000 + i) + "," + std::to_string(1 + i % 90) + ",200\n";
+    untimed += std::to_string(1 + i % 90) + ",200\n";
+  }
+  const std::string first = folder.file("timed.csv", timed);
+  const std::string second = folder.file("untimed.csv", untimed);
+  const auto rate = [](const CommandResult& run) {
+    return json::parse(run.out)["groups"][0]["attempts_per_s"];
+  };
+  EXPECT_EQ(rate(run_overdue("advise --json " + first)), 1.0);
+  EXPECT_TRUE(rate(run_overdue("advise --json " + first + " " + second)).is_null());
+  EXPECT_THAT(run_overdue("advise " + first + " " + second).out, HasSubstr("does not say when calls began"));
+}
+
 TEST(TheCommand, HelpAndVersionAreDoneAndNonsenseIsBadUsage) {
   EXPECT_EQ(run_overdue("--help").status, 0);
   EXPECT_EQ(run_overdue("--version").status, 0);
   EXPECT_THAT(run_overdue("advise --help").out, HasSubstr("Examples:"));
+  EXPECT_EQ(run_overdue("help").out, run_overdue("--help").out);
+  EXPECT_THAT(run_overdue("advice x").err,
+              HasSubstr("there is no command 'advice': there are advise, check, explain, lesson, simulate"));
   for (const char* nonsense : {"", "advice", "advise", "advise - --nonsense", "advise - --threads 0",
                                "advise - --format xml", "advise - --by ''", "advise - --success ''"}) {
     EXPECT_EQ(run_overdue(nonsense).status, 2) << nonsense;

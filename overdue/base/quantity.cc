@@ -150,7 +150,7 @@ std::string format_rate(double share) {
   const double percent = share * 100;
   const double size = std::abs(percent);
   if (size == 0) return "0 %";
-  if (size == 100) return fmt::format("{:.0f} %", percent);
+  if (std::abs(size - 100) < 5e-7) return fmt::format("{:.0f} %", percent);
   if (size >= 9.995) {
     // What is nearly all does not read as all.
     int decimals = 1;

@@ -79,6 +79,8 @@ TEST(FormatRate, NeverShowsNearlyAllAsAll) {
   EXPECT_EQ(format_rate(0.99951), "99.95 %");
   EXPECT_EQ(format_rate(0.9994), "99.9 %");
   EXPECT_EQ(format_rate(0.99997), "99.997 %");
+  EXPECT_EQ(format_rate(0.999'999'99), "99.999999 %");
+  EXPECT_EQ(format_rate(1 - 1e-15), "100 %");  // A sum's rounding.
   EXPECT_EQ(format_rate(0.123), "12.3 %");
   EXPECT_EQ(format_rate(0.001), "0.10 %");
   EXPECT_EQ(format_rate(0), "0 %");

@@ -199,7 +199,8 @@ void add_advise(CLI::App& app, int& status) {
   add_log_flags(*command, flags->log);
   add_choice_flags(*command, flags->choice);
   command->add_option("--fail-on", flags->fail_on, "Exit with 1 where this doubt is raised; any: every doubt")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--write-policy", flags->write_policy, "Put the advice into this policy file");
   command->add_option("--name", flags->name, "The dependency to set there");
   command->add_flag("--json", flags->json, "Print JSON, schema overdue.advice/1");

@@ -174,6 +174,19 @@ Result<void> apply_whole_log_flags(const LogFlags& flags, const ReadOptions& opt
   return {};
 }
 
+bool has_times(const SourceSummary& source) { return source.has_start_times; }
+
+void note_sources_without_times(std::vector<SourceSummary>& sources) {
+  if (std::ranges::none_of(sources, has_times)) return;
+  for (SourceSummary& source : sources) {
+    if (has_times(source)) continue;
+    source.notes.emplace_back(
+        "does not say when calls began, and other sources do: its calls are in no figure of time, and no "
+        "rate "
+        "of calls is given");
+  }
+}
+
 }  // namespace
 
 void add_log_flags(CLI::App& command, LogFlags& flags) {
@@ -185,7 +198,8 @@ void add_log_flags(CLI::App& command, LogFlags& flags) {
   command.add_option("--format", flags.format, "csv, ndjson, nginx, envoy, hlog (default: by content)")
       ->check(given);
   command.add_option("--map", flags.columns, "Columns, as latency=latency_ms,status=code,backend=host")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_option("--log-format", flags.log_format, "nginx's log_format string, as in nginx.conf")
       ->check(given);
   command
@@ -201,7 +215,9 @@ void add_log_flags(CLI::App& command, LogFlags& flags) {
       ->check(given);
   command.add_option("--since", flags.since, "Only calls that began at this time or later")->check(given);
   command.add_option("--until", flags.until, "Only calls that began before this time")->check(given);
-  command.add_option("--where", flags.where, "Only rows with COLUMN=VALUE; may be repeated")->check(given);
+  command.add_option("--where", flags.where, "Only rows with COLUMN=VALUE; may be repeated")
+      ->check(given)
+      ->allow_extra_args(false);
   command.add_option("--by", flags.by, "An advice for each route, method, upstream, or value of a column")
       ->check(given);
   command.add_flag("--calls", flags.calls, "Measure whole calls, not their attempts");
@@ -306,6 +322,7 @@ Result<ReadLogs> read_logs(const LogFlags& flags, const ReadOptions& options) {
   if (logs.groups.empty()) logs.groups.try_emplace("");
   if (const auto done = apply_whole_log_flags(flags, options, logs); !done)
     return std::unexpected(done.error());
+  note_sources_without_times(logs.sources);
   return logs;
 }
 
@@ -330,6 +347,8 @@ void add_set_aside(const SourceSummary& source, RowsSetAside& all) {
 
 void tell_sources(const ReadLogs& logs, const ReadOptions& read, AnalysisOptions& analysis) {
   analysis.limit = read.limit;
+  analysis.rate_unknown =
+      std::ranges::any_of(logs.sources, has_times) && !std::ranges::all_of(logs.sources, has_times);
   for (const SourceSummary& source : logs.sources) {
     if (source.vantage == Vantage::server) analysis.server_side = true;
     add_set_aside(source, analysis.set_aside);

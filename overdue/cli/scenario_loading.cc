@@ -21,20 +21,49 @@ constexpr std::size_t kArrivalsMax = 5'000'000;  // Eight bytes each.
 
 using Buckets = std::vector<EmpiricalTime::Bucket>;
 
-// Quantiles of all calls as an `overdue advise --json` has them: between two of them
-// values are spread evenly. Below the first, the median, from half of it on, and beyond the last up to the
-// longest wait: that is all they tell.
+double number_or(const nlohmann::json& object, const char* key, double otherwise) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+struct Point {
+  double share = 0;  // Of the calls that replied.
+  double ms = 0;
+};
+
+// Quantiles of all calls as shares of those that ever replied, and beyond the last of them those of the
+// replies alone, which lie lower where callers gave up early and are all that is told of so late ones.
+std::vector<Point> reply_points(const nlohmann::json& quantiles, const nlohmann::json& advice) {
+  const double replied_or_not = 1 - number_or(advice, "rejected_share", 0);
+  const double replied =
+      replied_or_not - number_or(advice, "open_share", 0) - number_or(advice, "reset_share", 0);
+  const double scale = replied > 0 ? replied_or_not / replied : 1;
+  std::vector<Point> points;
+  const auto add = [&](const char* key, double factor) {
+    for (const auto& one : quantiles) {
+      const double ms = one.is_object() ? number_or(one, key, -1) : -1;
+      const double share = ms < 0 ? 0 : number_or(one, "q", 0) * factor;
+      const Point last = points.empty() ? Point{} : points.back();
+      if (share > last.share && share <= 1 && ms >= last.ms) points.push_back({share, ms});
+    }
+  };
+  add("all_calls_ms", scale);
+  if (!points.empty()) add("replies_only_ms", 1);
+  return points;
+}
+
+// The replies as an `overdue advise --json` tells of them, like those of its log: between two quantiles
+// values are spread evenly, below the first, the median, from half of it on, and beyond the last up to the
+// longest wait.
 Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::string& path) {
   const auto groups = advice.find("groups");
-  if (groups == advice.end() || !groups->is_array() || groups->size() != 1) {
+  if (groups == advice.end() || !groups->is_array() || groups->size() != 1 || !groups->front().is_object()) {
     return fail(ErrorCode::invalid_argument,
-                fmt::format("{}: has several groups: make it without --by", path));
+                fmt::format("{}: is not of one group: make it without --by", path));
   }
-  std::vector<std::pair<double, double>> points;  // Share, ms.
-  for (const auto& one : (*groups)[0].value("quantiles", nlohmann::json::array())) {
-    const auto& all = one.contains("all_calls_ms") ? one["all_calls_ms"] : nlohmann::json();
-    if (one.contains("q") && one["q"].is_number() && all.is_number()) points.emplace_back(one["q"], all);
-  }
+  const auto& group = (*groups)[0];
+  const auto advised = group.value("advice", nlohmann::json::object());
+  const std::vector<Point> points = reply_points(group.value("quantiles", nlohmann::json::array()), advised);
   if (points.empty())
     return fail(ErrorCode::invalid_argument, fmt::format("{}: has no quantiles of all calls", path));
   const auto at = [](double ms) {
@@ -42,17 +71,13 @@ Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::strin
   };
   Buckets buckets;
   double share = 0;
-  double low = points.front().second / 2;
-  for (const auto& [quantile, ms] : points) {
-    if (quantile > share) buckets.push_back({at(low), at(ms), quantile - share});
-    share = quantile;
-    low = ms;
+  double low = points.front().ms / 2;
+  for (const Point& point : points) {
+    buckets.push_back({at(low), at(point.ms), point.share - share});
+    share = point.share;
+    low = point.ms;
   }
-  const auto& group = (*groups)[0];
-  const auto advised = group.value("advice", nlohmann::json::object());
-  const auto longest =
-      advised.is_object() ? advised.value("longest_wait_ms", nlohmann::json()) : nlohmann::json();
-  const double high = longest.is_number() ? std::max(low, longest.get<double>()) : low;
+  const double high = std::max(low, number_or(advised, "longest_wait_ms", low));
   if (share < 1) buckets.push_back({at(low), at(high), 1 - share});
   return buckets;
 }

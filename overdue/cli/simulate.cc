@@ -63,7 +63,8 @@ Examples:
   overdue simulate scenarios/unknown --seeds 1..1000 --summary
 
 A FOLDER runs every *.toml in it. Pages: docs/simulate.md, docs/formats/scenario.md, docs/scenarios.md.
-Exit status: 0 every expectation held (--tip: it was found), 1 one did not, or Ctrl-C stopped it, 2 bad usage or input.)";
+Exit status: 0 every expectation held (--tip: it was found), 1 one did not, 2 bad usage or input,
+3 it was stopped before it could be judged, or a measured log cannot support what is asked of it.)";
 
 Result<std::uint64_t> whole(std::string_view flag, std::string_view text, std::uint64_t high = UINT64_MAX) {
   std::uint64_t value = 0;

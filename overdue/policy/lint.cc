@@ -50,6 +50,13 @@ class Lint {
     } else if (!request_ && !dependency_.promise) {
       warn("timeout", timeout.line, "nothing limits how long a call may wait: set promise, or request");
     }
+    if (!timeout.adaptive && timeout.request && timeout.ceiling && *timeout.request > *timeout.ceiling) {
+      warn("timeout", timeout.line,
+           fmt::format(
+               "request {} is above ceiling {}, which limits \"adaptive\" alone: one of the two is not "
+               "what is meant",
+               format_duration_exact(*timeout.request), format_duration_exact(*timeout.ceiling)));
+    }
     if (timeout.connect && request_ && *timeout.connect >= *request_) {
       warn("timeout", timeout.line,
            fmt::format(

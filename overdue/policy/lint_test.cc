@@ -177,6 +177,15 @@ TEST(LintPolicy, SaysOnWhichLineTheKeyStands) {
   EXPECT_THAT(lines(conflict), ElementsAre(38U));
 }
 
+TEST(LintPolicy, WarnsOfARequestAboveTheCeilingOfAdaptive) {
+  const auto policy = [](std::string_view request) {
+    return "[dependency.a.timeout]\nrequest = \"" + std::string(request) + "\"\nceiling = \"300ms\"\n";
+  };
+  EXPECT_THAT(warnings_of(policy("301ms")), ElementsAre(HasSubstr("request 301ms is above ceiling 300ms")));
+  EXPECT_THAT(warnings_of(policy("300ms")), IsEmpty());
+  EXPECT_THAT(warnings_of(policy("adaptive")), IsEmpty());
+}
+
 TEST(LintPolicy, SaysOnWhichLine) {
   const auto policy = parse_policy(changed("attempts = 3", "attempts = 6"), "p.toml");
   ASSERT_TRUE(policy.has_value());

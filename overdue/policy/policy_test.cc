@@ -74,6 +74,14 @@ ceiling = "1s"
   EXPECT_THAT(message, HasSubstr("p.toml:8: other is not known here"));
 }
 
+TEST(Policy, WhatShouldBeATableSaysHowToWriteIt) {
+  const auto policy = parse_policy("[dependency.a]\ntimeout = \"1s\"\n", "p.toml");
+  ASSERT_FALSE(policy.has_value());
+  EXPECT_THAT(policy.error().message,
+              HasSubstr("p.toml:2: dependency.a.timeout = '1s': must be a table: write "
+                        "[dependency.a.timeout], and under it any of accept_false, connect, request"));
+}
+
 TEST(ParsePolicy, RefusesATimeoutThatDoesNotFitThePromise) {
   const std::string text =
       "[dependency.a]\npromise = \"300ms\"\n[dependency.a.timeout]\nrequest = \"REQUEST\"\n";

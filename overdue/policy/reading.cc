@@ -136,7 +136,10 @@ std::optional<std::vector<std::size_t>> read_choices(const Place& at,
 bool read_table(const Place& at, std::string_view what, std::span<const Key> keys) {
   const toml::table* table = at.node.as_table();
   if (table == nullptr) {
-    at.fault(fmt::format("= {}: must be a table", shown(at.node)));
+    std::vector<std::string_view> names;
+    for (const Key& key : keys) names.push_back(key.name);
+    at.fault(fmt::format("= {}: must be a table: write [{}], and under it any of {}", shown(at.node), at.key,
+                         fmt::join(names, ", ")));
     return false;
   }
   for (const auto& [name, node] : *table) {

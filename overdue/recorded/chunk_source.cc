@@ -31,6 +31,8 @@ class FileBytes final : public ByteSource {
       : descriptor_(descriptor), path_(std::move(path)), progress_(progress) {
     struct stat status{};
     may_wait_ = ::fstat(descriptor_, &status) == 0 && !S_ISREG(status.st_mode);
+    begin_ =
+        std::max<off_t>(::lseek(descriptor_, 0, SEEK_CUR), 0);  // Of standard input, others may have read.
   }
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
@@ -55,7 +57,8 @@ class FileBytes final : public ByteSource {
   std::string last(std::size_t size) const override {
     struct stat status{};
     if (may_wait_ || ::fstat(descriptor_, &status) != 0) return {};
-    std::string bytes(std::min(size, static_cast<std::size_t>(status.st_size)), '\0');
+    const off_t there = std::max<off_t>(status.st_size - begin_, 0);
+    std::string bytes(std::min(size, static_cast<std::size_t>(there)), '\0');
     const off_t from = status.st_size - static_cast<off_t>(bytes.size());
     const ssize_t count = ::pread(descriptor_, bytes.data(), bytes.size(), from);
     bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
@@ -79,6 +82,7 @@ class FileBytes final : public ByteSource {
   std::string path_;
   ReadProgress* progress_;
   bool may_wait_ = false;
+  off_t begin_ = 0;
   bool interrupted_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "overdue/recorded/csv.h"
+#include "overdue/recorded/field_notes.h"
 
 namespace overdue {
 namespace {
@@ -157,15 +158,18 @@ Result<CsvShape> shape_of(const Top& top, const std::string& path, const ReadOpt
   return shape;
 }
 
-// What the columns are, and with it the sample's texts by role.
-Result<void> plan_columns(CsvShape& shape, Sample& sample, const std::string& path,
-                          const ReadOptions& options) {
-  const auto values = [&sample](std::uint32_t column, std::uint32_t) {
+ValuesOf values_of(const Sample& sample) {
+  return [&sample](std::uint32_t column, std::uint32_t) {
     std::vector<std::string_view> texts;
     for (const CsvFields& row : sample.rows) texts.push_back(trimmed(row.texts[column]));
     return texts;
   };
-  auto plan = plan_fields(shape.names, options, path, values);
+}
+
+// What the columns are, and with it the sample's texts by role.
+Result<void> plan_columns(CsvShape& shape, Sample& sample, const std::string& path,
+                          const ReadOptions& options) {
+  auto plan = plan_fields(shape.names, options, path, values_of(sample));
   if (!plan) return std::unexpected(plan.error());
   shape.plan = std::move(*plan);
   for (const CsvFields& row : sample.rows) {
@@ -265,10 +269,9 @@ Result<OpenedFormat> open_csv(std::string_view head, const std::string& path, co
   opened.summary.unit_doubt = rules->unit_doubt();
   opened.unit_claim = rules->unit_claim();
   if (!rules->unit_note().empty()) opened.summary.notes.push_back(rules->unit_note());
-  if (rules->only_latency()) {
-    std::string unused = note_of_unused(shape->names, options, shape->plan);
-    if (!unused.empty()) opened.summary.notes.push_back(std::move(unused));
-  }
+  for (std::string& note :
+       notes_of_fields(shape->names, options, shape->plan, values_of(sample), rules->only_latency()))
+    opened.summary.notes.push_back(std::move(note));
   if (has_header || top->separator) {
     opened.header_bytes = top->bytes_before + (has_header ? top->first.size() : 0);
     opened.header_lines = top->lines_before + (has_header ? 1 : 0);

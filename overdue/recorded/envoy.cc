@@ -250,6 +250,11 @@ Result<OpenedFormat> open_envoy(std::string_view head, const std::string& path, 
   opened.summary.detail = options.level == Level::calls ? "durations" : "upstream service times";
   opened.summary.has_start_times = true;
   opened.summary.notes.emplace_back("Envoy writes whole milliseconds: 0 is less than one");
+  const auto says_outcome = [](const std::string& name) {
+    return name == "response_code" || name == "response_flags" || name == "grpc_status";
+  };
+  if (std::string note = note_of_outcome_filter(options, says_outcome); !note.empty())
+    opened.summary.notes.push_back(std::move(note));
   auto rules = StatusRules::create(options, opened.summary.vantage);
   if (!rules) return std::unexpected(rules.error());
   settings.rules = *std::move(rules);

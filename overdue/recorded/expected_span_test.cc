@@ -1,5 +1,6 @@
 #include "overdue/recorded/expected_span.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -61,6 +62,28 @@ TEST(ExpectedSpan, IsOfTheRowsThatWillBeMeasured) {
   ReadOptions none;
   none.where = {{"ending", "reset"}};
   EXPECT_FALSE(span_of(log_of(kRows), none));
+}
+
+// Who gives us standard input may have read of it.
+TEST(ExpectedSpan, LooksAtNothingBeforeTheBeginning) {
+  const std::string before(2000, '\n');
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("overdue_stdin_{}", ::getpid());
+  std::ofstream(path, std::ios::binary) << "1600000000000,replied,5\n" << before << log_of(100);
+  const int saved = ::dup(STDIN_FILENO);
+  const int file = ::open(path.c_str(), O_RDONLY);
+  std::filesystem::remove(path);
+  ASSERT_EQ(::dup2(file, STDIN_FILENO), STDIN_FILENO);
+  ::lseek(STDIN_FILENO, 24 + 2000, SEEK_SET);
+  {
+    const auto source = ChunkSource::open("-", nullptr);
+    ASSERT_TRUE(source);
+    const std::string lines = (*source)->lines_of_both_ends(std::size_t{64} << 10);
+    EXPECT_EQ(lines.find("1600000000000"), std::string::npos);
+    EXPECT_NE(lines.find("1700000000099"), std::string::npos);
+  }
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  ::close(file);
 }
 
 TEST(ExpectedSpan, IsUnknownWhereTheEndCannotBeLookedAt) {

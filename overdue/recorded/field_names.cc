@@ -22,12 +22,15 @@ constexpr std::string_view kLatencyNames[] = {
     "durationtime",  "timespent",    "querytime"};
 constexpr std::string_view kLatencyEndings[] = {"latency", "duration", "elapsed", "rtt", "responsetime"};
 constexpr std::string_view kBackendNames[] = {
-    "backend", "upstream", "upstreamaddr", "upstreamhost", "backendname", "backendaddr",
-    "replica", "instance", "server",       "serveraddr",   "target",      "node",
+    "backend", "upstream", "upstreamaddr", "upstreamhost", "backendname", "backendaddr", "replica",
+    "pod",     "podname",  "instance",     "server",       "serveraddr",  "target",      "node",
     "host",    "hostname", "address",      "addr",         "peer"};
 constexpr std::string_view kStartNames[] = {
-    "start",    "starttime", "startedat",    "starttimestamp", "timestart", "timestamp", "ts", "time",
-    "datetime", "date",      "requeststart", "sentat",         "sent",      "epoch",     "at"};
+    "start",     "starttime",   "startedat",   "starttimestamp", "timestart",    "timestamp",
+    "ts",        "time",        "datetime",    "date",           "requeststart", "sentat",
+    "sent",      "epoch",       "at",          "begin",          "began",        "beganat",
+    "begintime", "beginat",     "started",     "startat",        "received",     "receivedat",
+    "arrivedat", "arrivaltime", "requestedat", "issuedat",       "calledat"};
 constexpr std::string_view kConnectNames[] = {"connect",       "connecttime",     "timeconnect",
                                               "tcpconnect",    "connectduration", "upstreamconnecttime",
                                               "connectlatency"};
@@ -291,25 +294,6 @@ Result<FieldPicks> pick_fields(const ReadOptions& options, const std::vector<std
     return field ? std::optional(field->index) : std::nullopt;
   };
   return FieldPicks::create(options, resolve, listed(names, "its columns are"));
-}
-
-std::string note_of_unused(const std::vector<std::string>& names, const ReadOptions& options,
-                           const FieldPlan& plan) {
-  for (const char* const role : {"status", "ending", "ok"}) {
-    if (options.columns.contains(role)) return {};
-  }
-  std::vector<std::string> unused;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto is_it = [&](const auto& where) { return where.first == names[i]; };
-    const bool asked = options.group_by == names[i] || std::ranges::any_of(options.where, is_it);
-    if (!asked && !is_taken(plan, i)) unused.push_back(names[i]);
-  }
-  if (unused.empty()) return {};
-  return fmt::format(
-      "no column is known to say how a call ended, so every row is read as a reply; {}: if one of them says "
-      "it, "
-      "name it, as in --map status=COLUMN",
-      listed(unused, "not used are"));
 }
 
 std::string listed(const std::vector<std::string>& names, std::string_view what) {

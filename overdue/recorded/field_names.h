@@ -68,11 +68,6 @@ std::string in_words(const FieldPlan& plan);
 Result<FieldPicks> pick_fields(const ReadOptions& options, const std::vector<std::string>& names,
                                const FieldPlan& plan);
 
-// Which fields might say how a call ended where none is known to; empty where there are no others, or where
-// --map has said it.
-std::string note_of_unused(const std::vector<std::string>& names, const ReadOptions& options,
-                           const FieldPlan& plan);
-
 // "its columns are a, b, c", cut short where they are many.
 std::string listed(const std::vector<std::string>& names, std::string_view what);
 

@@ -38,4 +38,15 @@ Result<FieldPicks> FieldPicks::create(const ReadOptions& options, const Resolve&
   return picks;
 }
 
+std::string note_of_outcome_filter(const ReadOptions& options,
+                                   const std::function<bool(const std::string& name)>& says_outcome) {
+  for (const auto& [name, value] : options.where) {
+    if (!says_outcome(name)) continue;
+    return fmt::format(
+        "--where {}={} chooses the calls by how they ended: of all others, lost ones too, nothing is counted",
+        name, value);
+  }
+  return {};
+}
+
 }  // namespace overdue

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "overdue/recorded/ending_words.h"
+#include "overdue/recorded/field_notes.h"
 #include "overdue/recorded/flat_json.h"
 #include "overdue/recorded/json_text.h"
 #include "overdue/recorded/ndjson_origin.h"
@@ -454,11 +455,8 @@ Result<OpenedFormat> open_ndjson(std::string_view head, const std::string& path,
   const std::string words = in_words(*plan);
   const bool outcome_unknown = !plan->of(Role::status) && !plan->of(Role::ending) && !plan->of(Role::ok);
   OpenedFormat opened;
-  if (outcome_unknown) {
-    std::string unused = note_of_unused(sample.names, options, *plan);
-    if (!unused.empty()) opened.summary.notes.push_back(std::move(unused));
-    add_fields_of_failures(sample, *plan, options);
-  }
+  opened.summary.notes = notes_of_fields(sample.names, options, *plan, values, outcome_unknown);
+  if (outcome_unknown) add_fields_of_failures(sample, *plan, options);
   opened.summary.path = path;
   opened.summary.format = Format::ndjson;
   opened.summary.vantage = options.vantage.value_or(origin.vantage);

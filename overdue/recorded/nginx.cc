@@ -236,8 +236,14 @@ SourceSummary summary_of(const Found& found, const std::string& path, const Read
   summary.has_connect_times = found.has_connect_time;
   summary.outcome_unknown = !found.has_status && !found.has_upstream_status;
   summary.level_is_fixed = !found.has_upstream_time || !found.has_request_time;
-  if (!options.log_format)
-    summary.notes.push_back(fmt::format("read as log_format '{}'", found.formats.front().text()));
+  if (!options.log_format) {
+    std::vector<std::string> others;
+    for (const NginxFormat& format : std::span(found.formats).subspan(1))
+      others.push_back(fmt::format("'{}'", format.text()));
+    summary.notes.push_back(fmt::format("read as log_format '{}'{}{}", found.formats.front().text(),
+                                        others.empty() ? "" : ", and where that does not fit as ",
+                                        fmt::join(others, " or ")));
+  }
   summary.notes.emplace_back("nginx writes whole milliseconds: 0.000 is less than one");
   if (summary.outcome_unknown) {
     summary.notes.emplace_back(
@@ -267,6 +273,11 @@ Result<OpenedFormat> open_nginx(std::string_view head, const std::string& path, 
   const bool has_status = found->has_status;
   OpenedFormat opened;
   opened.summary = summary_of(*found, path, options);
+  const auto says_outcome = [](const std::string& name) {
+    return name == "status" || name == "upstream_status";
+  };
+  if (std::string note = note_of_outcome_filter(options, says_outcome); !note.empty())
+    opened.summary.notes.push_back(std::move(note));
   if (options.unit != length_of(TimeUnit::seconds)) {
     const bool attempts =
         options.level == Level::attempts ? found->has_upstream_time : !found->has_request_time;

@@ -271,12 +271,14 @@ class AdviceWriter {
 
   // "382 to 385 ms".
   static std::string interval_text(const TimeoutAdvice& advice) {
-    const std::string low = advice.low          ? format_duration(*advice.low)
-                            : advice.low_beyond ? "beyond the longest wait"
-                                                : "0 ms";
+    std::string low = advice.low          ? format_duration(*advice.low)
+                      : advice.low_beyond ? "beyond the longest wait"
+                                          : "0 ms";
     if (!advice.high) return fmt::format("from {}, its upper end not bounded by so few calls", low);
     // The timeout is rounded up, and so is the end it is taken from.
     const std::string high = timeout_text(round_up_timeout(*advice.high));
+    if (advice.low && low.ends_with(" s") && high.ends_with(" ms"))
+      low = fmt::format("{:.0f} ms", to_milliseconds(*advice.low));
     const std::size_t low_unit = low.rfind(' ');
     if (low.substr(low_unit) == high.substr(high.rfind(' ')))
       return fmt::format("{} to {}", low.substr(0, low_unit), high);

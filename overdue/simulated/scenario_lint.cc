@@ -31,6 +31,23 @@ std::set<std::string> written_through(const Scenario& scenario) {
   return names;
 }
 
+// What a policy says and no simulated client does yet, in the words of the policy file.
+std::vector<std::string> not_acted_on(const DependencyPolicy& dependency) {
+  std::vector<std::string> keys;
+  const TimeoutPolicy& timeout = dependency.timeout;
+  if (timeout.adaptive) {
+    const auto ceiling = timeout.ceiling ? timeout.ceiling : dependency.promise;
+    keys.push_back(
+        ceiling ? fmt::format("timeout.request = \"adaptive\" (it stays at {})", format_duration(*ceiling))
+                : std::string("timeout.request = \"adaptive\" (it waits without a limit)"));
+  }
+  if (dependency.retry.hedge_at) keys.emplace_back("retry.hedge_at");
+  if (dependency.health.line != 0) keys.emplace_back("health");
+  if (dependency.eject.line != 0) keys.emplace_back("eject");
+  if (dependency.shed.line != 0) keys.emplace_back("shed");
+  return keys;
+}
+
 class Lint {
  public:
   explicit Lint(const Scenario& scenario) : scenario_(scenario) {}
@@ -46,6 +63,17 @@ class Lint {
                  network->request.duplication, *dependency);
       if (link->repeats && link->repeats->share.parts() > 0)
         repeated("link." + link->name, link->repeats->line, "repeats", link->repeats->share, *dependency);
+    }
+    for (const Link& link : scenario_.links) {
+      const DependencyPolicy* dependency = scenario_.policy.find(link.name);
+      const std::vector<std::string> keys =
+          dependency == nullptr ? std::vector<std::string>() : not_acted_on(*dependency);
+      if (keys.empty()) continue;
+      warnings_.push_back(
+          {.line = 0,
+           .text = fmt::format("dependency.{}: not simulated: {}. The run is that of a policy "
+                               "without, see docs/model.md",
+                               link.name, fmt::join(keys, ", "))});
     }
     std::ranges::stable_sort(warnings_, {}, &ScenarioWarning::line);
     return std::move(warnings_);

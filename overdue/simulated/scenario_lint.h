@@ -14,7 +14,8 @@ struct ScenarioWarning {
   std::string text;        // With what would be right.
 };
 
-// In the order of their lines. A client that is told that nothing between repeats a request (via_proxy =
+// In the order of their lines; those of no line first. What a policy says and the world does not do yet is
+// warned about. A client that is told that nothing between repeats a request (via_proxy =
 // false) takes an answer for proof that its attempt did nothing; on a way that does repeat requests it is
 // none.
 std::vector<ScenarioWarning> lint_scenario(const Scenario& scenario);

@@ -56,6 +56,18 @@ TEST(LintScenario, WarnsOfWhatAServiceCallsForAWriteToo) {
               AllOf(HasSubstr("link.payments: repeats of 5.00 %"), HasSubstr("[dependency.payments]")));
 }
 
+TEST(LintScenario, SaysWhatOfAPolicyIsNotSimulated) {
+  const auto all = warnings({{"dependency.orders.via_proxy", "true"},
+                             {"dependency.orders.timeout.request", "adaptive"},
+                             {"dependency.orders.timeout.ceiling", "1s"},
+                             {"dependency.orders.retry.hedge_at", "p95"},
+                             {"dependency.orders.shed.max_in_flight", "2"},
+                             {"dependency.orders.eject.max_ejected", "30%"}});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].text, AllOf(HasSubstr("dependency.orders: not simulated: timeout.request = \"adaptive\" "
+                                           "(it stays at 1 s), retry.hedge_at, eject, shed.")));
+}
+
 TEST(LintScenario, HasNothingToSayWhereNothingIsWrong) {
   EXPECT_THAT(warnings({{"dependency.orders.via_proxy", "true"}}), IsEmpty());
   EXPECT_THAT(warnings({{"network.wan.duplication", "0%"}}), IsEmpty());

@@ -235,7 +235,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   analysis.resolution = measurement.resolution();
   analysis.first_start = measurement.first_start();
   analysis.last_start = measurement.last_start();
-  analysis.attempts_per_second = rate_of(measurement);
+  if (!options.rate_unknown) analysis.attempts_per_second = rate_of(measurement);
   measurement.prepare(options.run_both);
   const auto make_room = [&](std::size_t above) {
     if (options.make_room && measurement.distinct_latencies() > above) options.make_room();

@@ -25,6 +25,7 @@ struct AnalysisOptions {
   std::optional<Duration> promise;  // --promise: what our own callers were promised.
   std::optional<Duration> limit;    // --limit: the limit in force when the log was written.
   bool server_side = false;
+  bool rate_unknown = false;          // Only some sources say when calls began.
   bool filled_in = false;             // --expected-interval was given.
   bool outcome_unknown = false;       // Neither status nor ending in the source.
   std::uint64_t without_latency = 0;  // Rows set aside for it where the outcome is unknown.
