@@ -47,6 +47,37 @@ TEST(BlockInflation, IsTheLargestExcessOfTheStretchesThatStandOut) {
   EXPECT_NEAR(inflation.effective_late_calls, 20 / inflation.vif, 1e-12);
 }
 
+// Of each block's hundred replies ten are those of twenty calls given up that would have replied with a
+// chance of a half, and been late with one of a hundredth: chances vary less than as many replies, and they
+// are no late calls that were seen.
+TEST(BlockInflation, AChanceVariesLessThanACall) {
+  std::vector<BlockTail> given_up(16, {.replied = 90, .late = 0});
+  given_up[3].late = given_up[11].late = 10;
+  std::vector<BlockTail> seen;
+  for (BlockTail& block : given_up) {
+    block.add_given_up(20, 0.5, 0.01);
+    seen.push_back({.replied = block.replied, .late = block.late});
+  }
+  const double share = (20 + 16 * 0.2) / 1600;
+  const double chance = 1600 * share * (1 - share);
+  const double lacks = 320 * (0.0099 - 2 * share * 0.005 + share * share * 0.25);
+  const BlockInflation inflation = block_inflation(given_up);
+  EXPECT_NEAR(inflation.vif / block_inflation(seen).vif, chance / (chance - lacks), 1e-9);
+  EXPECT_EQ(inflation.late_calls, 20U);
+}
+
+// In the other blocks everybody was given up at once: they vary by nothing, and that is no evenness.
+TEST(BlockInflation, BlocksInWhichNothingCouldBeSeenAreNoDegreesOfFreedom) {
+  std::vector<BlockTail> seen(4, {.replied = 100, .late = 0});
+  seen[0].late = 20;
+  std::vector<BlockTail> with_blind = seen;
+  with_blind.resize(32);
+  for (std::size_t block = seen.size(); block < with_blind.size(); ++block)
+    with_blind[block].add_given_up(100, 1, 0.05);
+  EXPECT_GT(block_inflation(seen).vif, 1.0);
+  EXPECT_NEAR(block_inflation(with_blind).vif, block_inflation(seen).vif, 1e-9);
+}
+
 // Every second block empty: joining two gives the dense ones again, and single ones are the same.
 TEST(BlockInflation, EmptyBlocksBetweenSayNothing) {
   std::vector<BlockTail> dense(16, {.replied = 100, .late = 0});

@@ -1,7 +1,6 @@
 #include "overdue/latency/seen_past.h"
 
 #include <algorithm>
-#include <span>
 
 #include "overdue/base/attempt.h"
 #include "overdue/latency/histogram.h"
@@ -31,66 +30,15 @@ double& part_of(Ended& ended, Ending ending) {
   return ended.other;
 }
 
-double endings_of(const EndingRow& row) {
-  return static_cast<double>(row.replied + row.rejected + row.reset + row.gave_up());
-}
-
-// Goes down the curve: who is still watched, and for how many at the beginning each stands.
-struct Watched {
-  double calls = 0;
-  double share = 1;
-
-  void pass(const EndingRow& row) {
-    calls -= static_cast<double>(row.replied + row.rejected + row.reset);
-    const auto gave_up = static_cast<double>(row.gave_up());
-    if (!(gave_up > 0)) return;
-    share = calls > gave_up ? share * calls / (calls - gave_up) : 0;
-    calls -= gave_up;
-  }
-};
-
 }  // namespace
 
 GiveUps::GiveUps(const EndingTable& table) : table_(&table) {
-  Watched watched;
-  Duration last = Duration::min();
-  for (const EndingRow& row : table) {
-    watched.calls += endings_of(row);
-    if (row.replied > 0) {
-      last_before_a_reply_ = last;
-      last_reply_ = row.mid;
-    }
-    if (row.gave_up() == 0) continue;
-    first_ = std::min(first_, row.mid);
-    last = row.mid;
-  }
-  if (last_before_a_reply_ == Duration::min()) return;
-  for (std::size_t at = 0; at < table.size(); ++at) {
-    const EndingRow& row = table[at];
-    const std::uint32_t bucket = LatencyHistogram::bucket_of(row.low);
-    if (parts_.empty() || parts_.back().bucket != bucket)
-      parts_.push_back({.bucket = bucket, .first_row = at, .watched = watched.calls, .share = watched.share});
-    parts_.back().replied += static_cast<double>(row.replied) * watched.share;
-    watched.pass(row);
-  }
-}
-
-double GiveUps::replied_later(const Part& part, Duration threshold) const {
-  Watched watched{.calls = part.watched, .share = part.share};
-  double replied = 0;
-  for (std::size_t at = part.first_row; at < table_->size(); ++at) {
-    const EndingRow& row = (*table_)[at];
-    if (LatencyHistogram::bucket_of(row.low) != part.bucket) break;
-    if (row.mid > threshold && row.replied > 0) replied += static_cast<double>(row.replied) * watched.share;
-    watched.pass(row);
-  }
-  return replied;
+  const auto first = std::ranges::find_if(table, [](const EndingRow& row) { return row.gave_up() > 0; });
+  if (first != table.end()) first_ = first->mid;
 }
 
 SeenPast::SeenPast(Duration threshold, const GiveUps& give_ups)
-    : bucket_(LatencyHistogram::bucket_of(threshold)),
-      any_gave_up_(give_ups.first_ < threshold),
-      any_gave_up_later_(give_ups.last_reply_ > threshold && give_ups.last_before_a_reply_ >= threshold) {
+    : bucket_(LatencyHistogram::bucket_of(threshold)), any_gave_up_(give_ups.first_ < threshold) {
   const Duration own = LatencyHistogram::low_of(bucket_);
   const Duration next = LatencyHistogram::low_of(bucket_ + 1);
   double replies = 0, early_replies = 0, gave_up = 0, early_gave_up = 0;
@@ -103,64 +51,61 @@ SeenPast::SeenPast(Duration threshold, const GiveUps& give_ups)
   }
   if (replies > 0) replies_share_ = early_replies / replies;
   if (gave_up > 0) gave_up_share_ = early_gave_up / gave_up;
-  if (!any_gave_up_later_) return;
-  for (auto part = std::ranges::lower_bound(give_ups.parts_, bucket_, {}, &GiveUps::Part::bucket);
-       part != give_ups.parts_.end(); ++part) {
-    const double replied = part->bucket == bucket_ ? give_ups.replied_later(*part, threshold) : part->replied;
-    if (!(replied > 0)) continue;
-    later_.resize(part->bucket - bucket_ + 1);
-    later_.back() = replied;
-  }
 }
 
-SeenPast::Count SeenPast::in(const TimeGrid& blocks, std::uint32_t block,
-                             const std::vector<std::uint16_t>& backends) const {
-  std::vector<Ended> ended(bucket_ + std::max<std::size_t>(later_.size(), 1));
-  Count count;
+SeenPast::Told SeenPast::told_by(const TimeGrid& blocks, std::uint32_t first, std::uint32_t last,
+                                 const std::vector<std::uint16_t>& backends) const {
+  std::vector<Ended> ended(bucket_ + 1);
+  std::uint64_t all_calls = 0;
   for (const std::uint16_t backend : backends) {
     for (std::uint32_t kind = 0; kind < kEndingCount; ++kind) {
       const auto ending = static_cast<Ending>(kind);
       const std::uint32_t series = Measurement::series_of(backend, ending);
       if (series >= blocks.series_count()) continue;
-      blocks.at(series, block).for_each([&](std::uint32_t bucket, std::uint64_t calls) {
-        count.all_calls += calls;
-        if (bucket < ended.size()) part_of(ended[bucket], ending) += static_cast<double>(calls);
-      });
+      for (std::uint32_t block = first; block <= last; ++block) {
+        blocks.at(series, block).for_each([&](std::uint32_t bucket, std::uint64_t calls) {
+          all_calls += calls;
+          if (bucket < ended.size()) part_of(ended[bucket], ending) += static_cast<double>(calls);
+        });
+      }
     }
   }
   // The threshold's own bucket is two: what ended by the threshold, and after it.
-  Ended& own = ended[bucket_];
-  const Ended after{.replied = own.replied * (1 - replies_share_),
-                    .gave_up = own.gave_up * (1 - gave_up_share_)};
-  own.replied -= after.replied;
-  own.gave_up -= after.gave_up;
-  auto watched = static_cast<double>(count.all_calls);
-  // Returns what share of those still watched stay so.
-  const auto stays = [&watched](const Ended& here) {
+  ended[bucket_].replied *= replies_share_;
+  ended[bucket_].gave_up *= gave_up_share_;
+  auto watched = static_cast<double>(all_calls);
+  double early = 0;
+  double last_ones = 0;
+  for (const Ended& here : ended) {
     watched -= here.replied + here.other;
-    if (!(here.gave_up > 0)) return 1.0;
-    const double share = watched > here.gave_up ? 1 - here.gave_up / watched : 0;
+    early += here.replied + here.other;
+    if (!(here.gave_up > 0)) continue;
+    early *= watched > here.gave_up ? 1 - here.gave_up / watched : 0;
     watched -= here.gave_up;
-    return share;
-  };
-  double early_others = 0;
-  for (const Ended& here : std::span(ended).first(bucket_ + 1)) {
-    const double stayed = stays(here);
-    count.early_replies = (count.early_replies + here.replied) * stayed;
-    early_others = (early_others + here.other) * stayed;
+    last_ones = here.gave_up;
   }
-  count.calls = count.early_replies + early_others + std::max(watched, 0.0);
-  if (!any_gave_up_later_) return count;
-  double all = 0;
-  double seen = 0;
-  double still = 1;
-  for (std::size_t i = 0; i < later_.size(); ++i) {
-    all += later_[i];
-    seen += later_[i] * still;
-    still *= stays(i == 0 ? after : ended[bucket_ + i]);
+  watched = std::max(watched, 0.0);
+  return {.count = {.calls = early + watched, .all_calls = all_calls},
+          .by = watched > 0 ? watched
+                : early > 0 ? 0
+                            : last_ones};
+}
+
+SeenPast::Count SeenPast::in(const TimeGrid& blocks, std::uint32_t block,
+                             const std::vector<std::uint16_t>& backends) const {
+  constexpr double kEnough = 5;
+  constexpr std::uint32_t kAroundMax = 31;
+  const Count own = told_by(blocks, block, block, backends).count;
+  if (!any_gave_up_ || own.all_calls == 0) return own;
+  Told told;
+  for (std::uint32_t around = 0; around <= kAroundMax; around = 2 * around + 1) {
+    const std::uint32_t first = block - std::min(block, around);
+    const std::uint32_t last = std::min(block + around, blocks.block_count() - 1);
+    told = told_by(blocks, first, last, backends);
+    if (told.by >= kEnough) break;
   }
-  count.seen_share = seen / all;
-  return count;
+  const double share = told.count.calls / static_cast<double>(told.count.all_calls);
+  return {.calls = share * static_cast<double>(own.all_calls), .all_calls = own.all_calls};
 }
 
 }  // namespace overdue

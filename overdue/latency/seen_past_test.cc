@@ -11,17 +11,17 @@ using namespace std::chrono_literals;
 
 class SeenPastTest : public ::testing::Test {
  protected:
-  void add(int calls, Duration elapsed, Ending ending = Ending::replied) {
+  void add(int calls, Duration elapsed, Ending ending = Ending::replied, Duration after = 0s) {
     Attempt row;
-    row.start = WallTime(1'700'000'000s);
+    row.start = WallTime(1'700'000'000s) + after;
     row.has_start = true;
     row.elapsed = elapsed;
     row.ending = ending;
     measurement_.add(std::vector<Attempt>(static_cast<std::size_t>(calls), row), NameTable(), NameTable());
   }
-  SeenPast::Count count(Duration threshold) {
+  SeenPast::Count count(Duration threshold, std::uint32_t block = 0) {
     const EndingTable table = measurement_.table();
-    return SeenPast(threshold, GiveUps(table)).in(measurement_.blocks(), 0, {0});
+    return SeenPast(threshold, GiveUps(table)).in(measurement_.blocks(), block, {0});
   }
   bool everybody(Duration threshold) {
     const EndingTable table = measurement_.table();
@@ -36,7 +36,6 @@ TEST_F(SeenPastTest, EverybodyCountsWhereNobodyGaveUpBeforeTheThreshold) {
   add(3, 80ms, Ending::timed_out);
   add(5, 100ms);
   EXPECT_TRUE(everybody(80ms));
-  EXPECT_EQ(count(80ms).early_replies, 10);
   EXPECT_EQ(count(80ms).calls, 20);
   EXPECT_FALSE(everybody(80ms + 1ns));
 }
@@ -44,7 +43,6 @@ TEST_F(SeenPastTest, EverybodyCountsWhereNobodyGaveUpBeforeTheThreshold) {
 TEST_F(SeenPastTest, NobodyCountsWhereAllWhoReachedTheLimitGaveUpThere) {
   add(1000, 10ms);
   add(7, 50ms, Ending::timed_out);
-  EXPECT_EQ(count(80ms).early_replies, 0);
   EXPECT_EQ(count(80ms).calls, 0);
   EXPECT_EQ(count(80ms).all_calls, 1007U);
 }
@@ -58,34 +56,23 @@ TEST_F(SeenPastTest, WhoEndedEarlyCountsWithTheChanceOfBeingWatchedSoLong) {
   add(1, 60ms);
   add(1, 70ms, Ending::timed_out);
   add(2, 100ms);
-  EXPECT_DOUBLE_EQ(count(80ms).early_replies, (10 * 0.5 + 1) * 2 / 3);
   EXPECT_DOUBLE_EQ(count(80ms).calls, ((10 + 4) * 0.5 + 1) * 2 / 3 + 2);
 }
 
-// The log's replies later than 80 ms: one at 100, one at 200 ms. A third of those watched gave up between.
-TEST_F(SeenPastTest, OfLaterRepliesTheShareIsKnownThatCouldBeSeen) {
-  add(10, 10ms);
-  add(1, 100ms);
-  add(1, 150ms, Ending::timed_out);
-  add(2, 200ms);
-  add(4, 1s, Ending::timed_out);
-  // In the curve 1 of 18 reply at 100 ms and 2 of 18 times 7/6 at 200 ms; of the block's own 6/7 stayed.
-  EXPECT_TRUE(everybody(80ms));
-  EXPECT_DOUBLE_EQ(count(80ms).seen_share, (1 + 2.0 * 7 / 6 * 6 / 7) / (1 + 2.0 * 7 / 6));
-  EXPECT_EQ(count(80ms).early_replies, 10);
-  EXPECT_EQ(count(80ms).calls, 18);
-  EXPECT_EQ(count(160ms).seen_share, 1.0);
-}
-
-// Of two in one bucket only one is later than the other. Of three still watched at 150 ms two gave up: who
-// replied at 200 ms stands for three in the log's curve, and was seen with a chance of a third.
-TEST_F(SeenPastTest, OfItsOwnBucketOnlyWhatIsLaterIsALaterReply) {
-  add(10, 10ms);
-  add(1, 101ms);
-  add(1, 101'500us);
-  add(2, 150ms, Ending::timed_out);
-  add(1, 200ms);
-  EXPECT_DOUBLE_EQ(count(101ms).seen_share, (1 + 1.0) / (1 + 3));
+// Under a limit of 50 ms every second block has nobody who reaches it.
+TEST_F(SeenPastTest, ABlockWhereNobodyReachesTheLimitIsToldByItsNeighbours) {
+  for (int hour = 0; hour < 20; ++hour) {
+    add(100, 10ms, Ending::replied, hour * 1h);
+    if (hour < 16 && hour % 2 == 1) add(2, 50ms, Ending::timed_out, hour * 1h);
+    if (hour >= 16) add(6, 200ms, Ending::replied, hour * 1h);
+  }
+  const TimeGrid& blocks = measurement_.blocks();
+  const auto hours = [&](int hour) {
+    return static_cast<std::uint32_t>((WallTime(1'700'000'000s) + hour * 1h - blocks.first_block_start()) /
+                                      blocks.block_length());
+  };
+  for (int hour = 0; hour < 10; ++hour) EXPECT_EQ(count(80ms, hours(hour)).calls, 0) << hour;
+  for (int hour = 16; hour < 20; ++hour) EXPECT_EQ(count(80ms, hours(hour)).calls, 106) << hour;
 }
 
 // 101 ms and 101.5 ms share a bucket, which cannot say which of its endings were first: the table can.
@@ -94,8 +81,8 @@ TEST_F(SeenPastTest, TheThresholdsOwnBucketIsSharedOutAsInTheWholeLog) {
   add(90, 10ms);
   add(5, 101ms, Ending::timed_out);
   add(5, 101ms + 500us);
-  EXPECT_EQ(count(101ms).early_replies, 90);
-  EXPECT_DOUBLE_EQ(count(101ms + 200us).early_replies, 45);
+  EXPECT_EQ(count(101ms).calls, 100);
+  EXPECT_DOUBLE_EQ(count(101ms + 200us).calls, 90 * 0.5 + 5);
 }
 
 }  // namespace

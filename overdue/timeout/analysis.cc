@@ -8,7 +8,7 @@
 
 #include "overdue/base/quantity.h"
 #include "overdue/latency/later_than.h"
-#include "overdue/latency/seen_past.h"
+#include "overdue/latency/would_reply.h"
 
 namespace overdue {
 namespace {
@@ -190,36 +190,43 @@ constexpr std::size_t kManyRows = 150'000;
 }  // namespace
 
 TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out,
-                     const EndingTable& table) {
+                     const SurvivalCurve& curve) {
   if (measurement.blocks().empty()) return {};
-  std::vector<std::uint16_t> backends;
-  std::vector<std::uint32_t> series;
+  const TimeGrid& grid = measurement.blocks();
+  std::vector<std::uint32_t> replied_series, given_up_series;
   for (std::uint32_t id = 0; id < measurement.backends().size(); ++id) {
     if (is_left_out(leave_out, id)) continue;
-    backends.push_back(static_cast<std::uint16_t>(id));
-    const std::uint32_t replied = Measurement::series_of(backends.back(), Ending::replied);
-    if (replied < measurement.blocks().series_count()) series.push_back(replied);
+    for (const Ending ending : {Ending::replied, Ending::timed_out, Ending::abandoned}) {
+      const std::uint32_t series = Measurement::series_of(static_cast<std::uint16_t>(id), ending);
+      if (series >= grid.series_count()) continue;
+      (ending == Ending::replied ? replied_series : given_up_series).push_back(series);
+    }
   }
   // What replied does not depend on the question, which is asked a dozen times.
-  std::vector<BlockTail> replied(measurement.blocks().block_count());
+  std::vector<BlockTail> replied(grid.block_count());
   for (std::uint32_t block = 0; block < replied.size(); ++block) {
-    for (const std::uint32_t one : series)
-      replied[block].replied += static_cast<double>(measurement.blocks().at(one, block).total());
+    for (const std::uint32_t one : replied_series)
+      replied[block].replied += static_cast<double>(grid.at(one, block).total());
   }
-  return [&blocks = measurement.blocks(), &table, give_ups = GiveUps(table), backends = std::move(backends),
-          series = std::move(series), replied = std::move(replied)](Duration late_above) {
-    const LaterThan later(late_above, table, LaterThan::Of::replies);
-    const SeenPast seen(late_above, give_ups);
+  return [&grid, &curve, would_reply = WouldReply(curve), replied_series = std::move(replied_series),
+          given_up_series = std::move(given_up_series), replied = std::move(replied)](Duration late_above) {
+    const LaterThan later(late_above, curve.table(), LaterThan::Of::replies);
+    const std::vector<WouldReply::Chance> chances = would_reply.chances(late_above);
     std::vector<BlockTail> tails = replied;
     for (std::uint32_t block = 0; block < tails.size(); ++block) {
-      for (const std::uint32_t one : series) {
-        const LaterThan::Count late = later.in(blocks.at(one, block));
+      for (const std::uint32_t one : replied_series) {
+        const LaterThan::Count late = later.in(grid.at(one, block));
         tails[block].late += late.expected;
         tails[block].spread += late.spread;
       }
-      if (seen.all_replies()) continue;
-      const SeenPast::Count count = seen.in(blocks, block, backends);
-      tails[block].replied = count.early_replies * count.seen_share + tails[block].late;
+      if (would_reply.is_none()) continue;
+      for (const std::uint32_t one : given_up_series) {
+        grid.at(one, block).for_each([&](std::uint32_t bucket, std::uint64_t calls) {
+          const std::uint32_t at = bucket - would_reply.first_bucket();
+          if (at < chances.size())
+            tails[block].add_given_up(static_cast<double>(calls), chances[at].replied, chances[at].late);
+        });
+      }
     }
     return tails;
   };
@@ -248,7 +255,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
                    [&] {
                      all = measurement.table();
                      curve_of_all.emplace(all);
-                     all_tails = tails_of(measurement, {}, all);
+                     all_tails = tails_of(measurement, {}, *curve_of_all);
                    });
   const SurvivalCurve& all_curve = *curve_of_all;
 
@@ -258,7 +265,7 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   const EndingTable without = leaves_out ? measurement.table(mask) : EndingTable();
   const SurvivalCurve without_curve(without);
   const SurvivalCurve& kept_curve = leaves_out ? without_curve : all_curve;
-  const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask, without) : all_tails;
+  const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask, without_curve) : all_tails;
   std::vector<Doubt> over_time;
   options.run_both(
       [&] {

@@ -90,9 +90,9 @@ struct Analysis {
 
 Analysis analyse(const Measurement& measurement, const AnalysisOptions& options);
 
-// The replied and late calls of each block of time, over the backends not left out. Empty without start
-// times. Refers to `measurement`, which must outlive it.
+// The replied and late calls of each block of time, over the backends not left out, whose curve it is. Empty
+// without start times. Refers to `measurement` and `curve`, which must outlive it.
 TailByBlock tails_of(const Measurement& measurement, const std::vector<bool>& leave_out,
-                     const EndingTable& table);
+                     const SurvivalCurve& curve);
 
 }  // namespace overdue

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "overdue/base/random.h"
 #include "overdue/latency/generated_log.h"
 #include "overdue/timeout/policy_check.h"
@@ -221,6 +223,43 @@ TEST(Analyse, ALimitThatChangedDuringTheLogIsNeitherDependenceNorABurst) {
   EXPECT_EQ(bursts, 0);
 }
 
+// Fifty calls a second under limits that change at each sixth of the log, of which most lie far below the
+// point. In many a block of a second nobody reaches 60 or 100 ms, which is no sign that he would have been
+// watched past the point.
+Analysis of_many_limits(std::uint64_t seed, bool stalls) {
+  constexpr std::array kLimits = {Duration(1500ms), Duration(60ms),  Duration(60ms),
+                                  Duration(100ms),  Duration(100ms), Duration(100ms)};
+  GeneratedLog log(seed, {.calls = 8'000, .calls_per_second = 50});
+  NameTable names;
+  for (std::size_t i = 0; i < log.rows.size(); ++i) {
+    Attempt& row = log.rows[i];
+    row.backend = row.route = 0;
+    if (stalls && i % 1'000 < 15) row.elapsed = 110ms + 30ms * (i % 1'000);
+    const Duration limit = kLimits[i * kLimits.size() / log.rows.size()];
+    if (row.elapsed <= limit) continue;
+    row.elapsed = limit;
+    row.ending = Ending::timed_out;
+  }
+  Measurement measurement;
+  measurement.add(log.rows, names, names);
+  return analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+}
+
+TEST(Analyse, LimitsThatChangedOftenAreNoDependenceHoweverFewReachThem) {
+  int above_one = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Analysis analysis = of_many_limits(seed, false);
+    EXPECT_LT(analysis.advice.vif, 2) << seed;
+    EXPECT_FALSE(has_doubt(analysis, "few_episodes")) << seed;
+    above_one += analysis.advice.vif > 1 ? 1 : 0;
+  }
+  EXPECT_LE(above_one, 1);
+}
+
+TEST(Analyse, StallsAreSeenUnderLimitsThatChangedOften) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) EXPECT_GT(of_many_limits(seed, true).advice.vif, 3) << seed;
+}
+
 // Later than the point of 225 ms, the first third could see replies up to 260 ms.
 TEST(Analyse, ALimitThatCutOffPartOfTheLateRepliesIsNoDependence) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
@@ -285,12 +324,14 @@ TEST(TailsOf, CountsRepliesOfTheBackendsThatAreKept) {
     return total;
   };
   const EndingTable table = log.measurement.table();
-  const BlockTail all = sum(tails_of(log.measurement, {}, table)(200ms));
+  const SurvivalCurve curve(table);
+  const BlockTail all = sum(tails_of(log.measurement, {}, curve)(200ms));
   std::vector<bool> mask(log.measurement.backends().size());
   for (std::size_t id = 0; id < mask.size(); ++id)
     mask[id] = log.measurement.backends().name_of(static_cast<std::uint16_t>(id)) == "d";
   const EndingTable without = log.measurement.table(mask);
-  const BlockTail kept = sum(tails_of(log.measurement, mask, without)(200ms));
+  const SurvivalCurve kept_curve(without);
+  const BlockTail kept = sum(tails_of(log.measurement, mask, kept_curve)(200ms));
   EXPECT_GT(all.late, 0u);
   EXPECT_EQ(kept.late, 0u);
   EXPECT_GT(all.replied, kept.replied);
