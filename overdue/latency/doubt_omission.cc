@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "overdue/latency/bounds.h"
 #include "overdue/latency/doubt_rules.h"
@@ -16,6 +15,9 @@ constexpr double kStartedShare = 0.5;
 constexpr double kChance = 0.001;
 constexpr std::int64_t kOutsideParts = 10;    // Less than a tenth of the log says little of its usual rate.
 constexpr std::int64_t kCellsPerStretch = 4;  // A stretch of so many cells is counted from its first one.
+constexpr std::int64_t kAround = 4;           // Its lengths before it and after it that tell the rate.
+constexpr double kRatesDiffer = 2;
+constexpr double kGapsPerStretch = 1.5;
 
 struct Stretch {
   WallTime from{};
@@ -53,6 +55,25 @@ struct Inside {
 // Half again as long as the usual gap: a client that calls each 15 s sends nothing within 10 s.
 bool is_longer_than_usual(const Stretch& stretch, Duration gap) {
   return stretch.to - stretch.from > gap + gap / 2;
+}
+
+struct Outside {
+  std::int64_t cells = 0;
+  std::uint64_t started = 0;
+};
+
+// Starts a cell around a stretch. Where it rose or fell by more than twice there, the lower: the load may
+// have gone just then.
+double rate_of(const Outside& before, const Outside& after) {
+  const auto rate = [](const Outside& side) {
+    return static_cast<double>(side.started) / static_cast<double>(side.cells);
+  };
+  if (before.cells > 0 && after.cells > 0) {
+    const auto [lower, higher] = std::minmax({rate(before), rate(after)});
+    const auto shorter = static_cast<double>(std::min(before.cells, after.cells));
+    if (higher * shorter >= kExpectedMin && higher > kRatesDiffer * lower) return lower;
+  }
+  return rate({before.cells + after.cells, before.started + after.started});
 }
 
 // The starts, on the log's own cells, with what the long calls say of them.
@@ -107,23 +128,18 @@ class StartCounts {
     return std::nullopt;
   }
 
-  std::uint64_t from(std::size_t cell) const {
-    return std::accumulate(starts_.counts.begin() + static_cast<std::ptrdiff_t>(cell), starts_.counts.end(),
-                           std::uint64_t{0});
-  }
   // The cells of a stretch, from the one it begins in, or, where cells are long, from the next.
-  void add_inside(const Stretch& stretch, Inside& inside) const {
+  Inside inside(const Stretch& stretch) const {
     std::size_t first = cell_of(stretch.from);
     const std::size_t end = cell_of(stretch.to);
     const bool is_fine = starts_.cell_length * kCellsPerStretch <= stretch.to - stretch.from;
     if (!is_fine) ++first;
-    if (end <= first) return;
+    if (end <= first) return {};
     std::uint64_t started = 0;
     for (std::size_t cell = first; cell < end; ++cell) started += starts_.counts[cell];
     // The long call itself.
     if (is_fine && started > 0) --started;
-    inside.started += started;
-    inside.length += starts_.cell_length * static_cast<std::int64_t>(end - first);
+    return {.started = started, .length = starts_.cell_length * static_cast<std::int64_t>(end - first)};
   }
   // Of a stretch, what lies after the last start: nothing can have started there.
   Duration after_last_start(const Stretch& stretch) const {
@@ -132,6 +148,56 @@ class StartCounts {
 
  private:
   const Measurement::Starts& starts_;
+};
+
+// The rates outside the stretches, near each: a service is called more by day than at night, and its slow
+// calls may all be those of the night.
+class RatesAround {
+ public:
+  // From the cell `from` on.
+  RatesAround(const StartCounts& starts, const Measurement::Starts& counts,
+              std::span<const Stretch> stretches, std::size_t from)
+      : starts_(starts), cell_length_(counts.cell_length), up_to_(counts.counts.size() + 1) {
+    std::vector<bool> covered(counts.counts.size());
+    for (const Stretch& stretch : stretches) {
+      const std::size_t end = std::min(starts.cell_of(stretch.to) + 1, covered.size());
+      for (std::size_t cell = starts.cell_of(stretch.from); cell < end; ++cell) covered[cell] = true;
+    }
+    for (std::size_t cell = 0; cell < covered.size(); ++cell) {
+      up_to_[cell + 1] = up_to_[cell];
+      if (cell < from || covered[cell]) continue;
+      ++up_to_[cell + 1].cells;
+      up_to_[cell + 1].started += counts.counts[cell];
+    }
+  }
+
+  // How many starts were due in `length` of a stretch. nullopt: hardly any time near it lies outside, or it
+  // is no longer than the gaps around it.
+  std::optional<double> due(const Stretch& stretch, Duration length) const {
+    const std::int64_t wanted =
+        std::max<std::int64_t>((stretch.to - stretch.from) / cell_length_ * kAround, 1);
+    const Outside& begin = up_to_[starts_.cell_of(stretch.from)];
+    const Outside& end = up_to_[std::min(starts_.cell_of(stretch.to) + 1, up_to_.size() - 1)];
+    const auto first = std::ranges::lower_bound(up_to_, begin.cells - wanted, {}, &Outside::cells);
+    const auto last = std::ranges::lower_bound(up_to_, end.cells + wanted, {}, &Outside::cells);
+    const Outside before = between(*first, begin);
+    const Outside after = between(end, last == up_to_.end() ? up_to_.back() : *last);
+    if ((before.cells + after.cells) * kAround < wanted || before.cells + after.cells == 0)
+      return std::nullopt;
+    const double rate = rate_of(before, after);
+    const double cells = static_cast<double>(length.count()) / static_cast<double>(cell_length_.count());
+    if (rate * cells <= kGapsPerStretch) return std::nullopt;
+    return rate * cells;
+  }
+
+ private:
+  static Outside between(const Outside& from, const Outside& to) {
+    return {.cells = to.cells - from.cells, .started = to.started - from.started};
+  }
+
+  const StartCounts& starts_;
+  const Duration cell_length_;
+  std::vector<Outside> up_to_;  // Before each cell, and after the last.
 };
 
 }  // namespace
@@ -152,24 +218,24 @@ std::optional<Omission> find_omission(const OmissionInput& input) {
   const auto gap = starts.usual_gap(stretches, *first_cell);
   if (!gap) return {};
 
+  const RatesAround rates(starts, *input.starts, stretches, *first_cell);
   Omission omission;
-  Inside inside;
-  Duration outside = input.last_end - begin;
+  Duration inside{};
+  Duration span = input.last_end - begin;
   for (const auto& interval : input.longest) omission.long_calls += interval.elapsed > longer_than ? 1 : 0;
   for (const Stretch& stretch : stretches) {
     omission.stood_still += stretch.to - stretch.from;
-    outside -= starts.after_last_start(stretch);
-    if (is_longer_than_usual(stretch, *gap)) starts.add_inside(stretch, inside);
+    span -= starts.after_last_start(stretch);
+    if (!is_longer_than_usual(stretch, *gap)) continue;
+    const Inside here = starts.inside(stretch);
+    inside += here.length;
+    const auto due = rates.due(stretch, here.length);
+    if (!due) continue;
+    omission.started += here.started;
+    omission.expected += *due;
   }
-  const Duration span = outside;
-  outside -= inside.length;
-  if (outside <= Duration{} || inside.length <= Duration{}) return {};
-  if (outside < span / kOutsideParts) return {};
-  const double rate =
-      static_cast<double>(starts.from(*first_cell) - inside.started) / static_cast<double>(outside.count());
-  omission.started = inside.started;
-  omission.expected = rate * static_cast<double>(inside.length.count());
-  const auto started = static_cast<double>(inside.started);
+  if (span - inside < span / kOutsideParts) return {};
+  const auto started = static_cast<double>(omission.started);
   if (omission.expected < kExpectedMin || started >= kStartedShare * omission.expected) return {};
   if (poisson_at_most(started, omission.expected) >= kChance) return {};
   return omission;

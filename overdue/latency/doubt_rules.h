@@ -67,11 +67,13 @@ struct Heap {
 std::vector<Heap> find_heaps(const EndingTable& table);
 
 // Did the measuring client stand still while it waited (C14)? Calls longer than max(10 medians, half the
-// longest): in the union of their intervals fewer than half of the starts the rate outside promises (at least
-// 10), Poisson P < 0.001. False alarms 0. Cannot see four or more workers of which one hangs. Rules of ours:
-// not counted is an interval no longer than one and a half usual gaps between starts (probes further apart
-// than their timeout), nor what lies before the log's first other call (calls begun before a rotation); and
-// there is no judgement where less than a tenth of the log lies outside, which tells no rate.
+// longest): in the union of their intervals fewer than half of the starts that were due (at least 10),
+// Poisson P < 0.001. Due is the rate outside the intervals, within four lengths before each and after it, and
+// the lower where the two differ by more than twice: a load that follows the hour has its slow calls at some
+// hour. False alarms 0. Cannot see four or more workers of which one hangs. Rules of ours: not counted is an
+// interval no longer than one and a half usual gaps between starts, in the whole log or around it (probes
+// further apart than their timeout), nor what lies before the log's first other call (calls begun before a
+// rotation); and there is no judgement where less than a tenth of the log lies outside, which tells no rate.
 struct Omission {
   std::uint64_t long_calls = 0;
   Duration stood_still{};  // Length of the union.
