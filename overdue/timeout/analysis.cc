@@ -177,7 +177,8 @@ void advise_pooled(const SurvivalCurve& all, const TailByBlock& tails, const Ana
     analysis.visible_rate_pooled = visible_timeout_rate(all.at(*analysis.advice.request_timeout));
 }
 
-// Where so many of the calls kept are needed, so many of the log's.
+// Where so many of the calls kept are needed, so many of the log's: those of other backends, and those that
+// were refused and say nothing of latency, come along.
 std::uint64_t of_whole_log(std::uint64_t needed, std::uint64_t kept, std::uint64_t all) {
   if (kept == 0) return needed;
   const double scaled = static_cast<double>(needed) * (static_cast<double>(all) / static_cast<double>(kept));
@@ -270,12 +271,14 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   options.run_both(
       [&] {
         advise(kept_curve, kept_tails, options, analysis);
+        analysis.advice.calls_needed =
+            of_whole_log(analysis.advice.calls_needed, kept_curve.calls(), analysis.attempts);
         if (leaves_out) {
-          analysis.advice.calls_needed =
-              of_whole_log(analysis.advice.calls_needed, kept_curve.calls(), all_curve.calls());
           analysis.quantiles_kept =
               quantiles_of_all(kept_curve, kept_tails, reported_quantiles(), options.advice.confidence);
           advise_pooled(all_curve, all_tails, options, analysis);
+          analysis.pooled->calls_needed =
+              of_whole_log(analysis.pooled->calls_needed, all_curve.calls(), analysis.attempts);
         }
         if (measurement.connect_times().count() > 0) {
           const EndingTable connects = measurement.connect_table();

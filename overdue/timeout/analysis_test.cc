@@ -297,6 +297,24 @@ TEST(Analyse, CallsNeededAreOfTheWholeLogWhereABackendIsLeftOut) {
   }
 }
 
+// A tenth was refused, and is no reply: of 300 calls 270 are left, where 299 are needed.
+TEST(Analyse, CallsNeededAreMoreThanThereAreWhereSomeWereRefused) {
+  for (const int calls : {300, 330}) {
+    std::vector<Attempt> rows;
+    for (int i = 0; i < calls; ++i) {
+      Attempt row;
+      row.elapsed = Duration(1ms) * (1 + i * 37 % 100);
+      row.ending = i % 10 == 0 ? Ending::refused : Ending::replied;
+      rows.push_back(row);
+    }
+    Measurement measurement;
+    measurement.add(rows, NameTable(), NameTable());
+    const Analysis analysis = analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+    EXPECT_EQ(analysis.advice.declined, "too_few_calls");
+    EXPECT_EQ(analysis.advice.calls_needed, 333U);  // 299 * 10 / 9, rounded up.
+  }
+}
+
 TEST(Analyse, AsksForRoomOnlyBeforeLargeTables) {
   const auto asked = [](std::int64_t distinct) {
     std::vector<Attempt> rows(static_cast<std::size_t>(distinct));
