@@ -1,5 +1,6 @@
 #include "overdue/timeout/analysis.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,6 +13,8 @@ namespace overdue {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::StartsWith;
 
 // Calls of 1..100 ms in turn at 100 a second over four backends; `slow` is eight times slower. Every 250th is
 // lost and given up after 2 s.
@@ -376,6 +379,27 @@ TEST_F(CheckTimeouts, TurnsAtTheEndsOfWhatTheLogSupports) {
   const Duration slackened = *analysis_.advice.point * 12 / 10;
   EXPECT_EQ(outcome({.request = round_up_timeout(slackened)}), PolicyCheck::Outcome::supported);
   EXPECT_EQ(outcome({.request = round_up_timeout(slackened) + 1ns}), PolicyCheck::Outcome::too_long);
+}
+
+// The ends are printed so that the verdict can be seen in them.
+TEST_F(CheckTimeouts, PrintsALowEndThatWhatItSupportsIsNotBelow) {
+  Analysis analysis = analysis_;
+  analysis.advice.low = 19'002'300ns;
+  const auto text = [&](Duration request) {
+    return check_timeouts({.request = request}, log_.measurement, analysis, options_.advice, 0.2)
+        .rows.at(0)
+        .text;
+  };
+  EXPECT_THAT(text(30ms), StartsWith("the log supports 20 ms to "));
+  EXPECT_THAT(text(19'150us), StartsWith("the log supports 19.1 ms to "));
+  EXPECT_THAT(text(19'010us), StartsWith("the log supports 19.01 ms to "));
+  EXPECT_THAT(text(19'010us), HasSubstr("; at 19.01 ms callers see "));
+  EXPECT_THAT(text(19'002'500ns), StartsWith("the log supports 19.0023 ms to "));
+  EXPECT_THAT(text(19ms), HasSubstr("; the log supports 20 ms to "));
+  analysis.advice.high = 1'234'100us;
+  EXPECT_THAT(text(1235ms), HasSubstr("to 1.235 s;"));
+  EXPECT_THAT(text(1236ms), StartsWith("waits for replies that hardly ever come"));
+  EXPECT_THAT(text(1236ms), HasSubstr("to 1.235 s;"));
 }
 
 TEST_F(CheckTimeouts, FloorAndCeilingMustLeaveRoomForTheAdvice) {

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "overdue/base/quantity.h"
 
 namespace overdue {
 namespace {
+
+using namespace std::chrono_literals;
 
 struct Supported {
   std::optional<Duration> low;
@@ -21,12 +25,37 @@ Supported supported_by(const TimeoutAdvice& advice, std::optional<Duration> advi
   return {.low = advice.low.value_or(Duration(0)), .high = round_up_timeout(upper)};
 }
 
-// The low end as a timeout that could be set: printed any shorter, it would be too short itself.
-std::string span_of(const Supported& supported) {
-  const Duration low = *supported.low > Duration(0) ? round_up_timeout(*supported.low) : Duration(0);
-  if (*supported.high == Duration::max())
-    return fmt::format("the log supports {} and longer", format_duration(low));
-  return fmt::format("the log supports {} to {}", format_duration(low), format_duration(*supported.high));
+// To the last digit: an end that is rounded may lie on the other side of the timeout it is held against.
+std::string exactly(Duration value) {
+  std::string rounded = format_duration(value);
+  std::string as_written = rounded;
+  std::erase(as_written, ' ');
+  if (parse_duration(as_written) == value) return rounded;
+  const auto ns = static_cast<double>(value.count());
+  const auto [unit, scale] = ns >= 1e9   ? std::pair("s", 1e9)
+                             : ns >= 1e6 ? std::pair("ms", 1e6)
+                             : ns >= 1e3 ? std::pair("us", 1e3)
+                                         : std::pair("ns", 1.0);
+  return fmt::format("{} {}", ns / scale, unit);
+}
+
+// The low end as a timeout that could be set: rounded up, for any shorter it would be too short itself, but
+// not past `set` where that is supported.
+Duration low_to_show(Duration low, Duration set) {
+  if (low == Duration(0)) return low;
+  const Duration rounded = round_up_timeout(low);
+  if (set < low || rounded <= set) return rounded;
+  for (const Duration step : {Duration(100us), Duration(10us), Duration(1us)}) {
+    const Duration finer = (low + step - Duration(1)) / step * step;
+    if (finer <= set) return finer;
+  }
+  return low;
+}
+
+std::string span_of(const Supported& supported, Duration set) {
+  const std::string low = exactly(low_to_show(*supported.low, set));
+  if (*supported.high == Duration::max()) return fmt::format("the log supports {} and longer", low);
+  return fmt::format("the log supports {} to {}", low, exactly(*supported.high));
 }
 
 PolicyCheck::Row judged(std::string key, Duration set, const Supported& supported,
@@ -37,13 +66,13 @@ PolicyCheck::Row judged(std::string key, Duration set, const Supported& supporte
   } else if (set < *supported.low) {
     row.outcome = PolicyCheck::Outcome::too_short;
     row.text = fmt::format("cuts off more than the accepted {}; {}",
-                           format_rate(options.accept_false.value()), span_of(supported));
+                           format_rate(options.accept_false.value()), span_of(supported, set));
   } else if (set > *supported.high) {
     row.outcome = PolicyCheck::Outcome::too_long;
-    row.text = fmt::format("waits for replies that hardly ever come; {}", span_of(supported));
+    row.text = fmt::format("waits for replies that hardly ever come; {}", span_of(supported, set));
   } else {
     row.outcome = PolicyCheck::Outcome::supported;
-    row.text = span_of(supported);
+    row.text = span_of(supported, set);
   }
   return row;
 }
@@ -87,7 +116,7 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
       const RatesAt rates = rates_at(curve, analysis.advice, *set.request);
       if (rates.known) {
         row.visible_rate = rates.visible_timeout_rate;
-        row.text += fmt::format("; at {} callers see {} time out", format_duration(*set.request),
+        row.text += fmt::format("; at {} callers see {} time out", exactly(*set.request),
                                 format_rate(rates.visible_timeout_rate));
         if (!check.left_out.empty()) note_left_out(measurement, *set.request, row);
       } else {
@@ -129,7 +158,7 @@ PolicyCheck check_timeouts(const TimeoutsSet& set, const Measurement& measuremen
       row.outcome = PolicyCheck::Outcome::supported;
       row.text = fmt::format(
           "longer than the {} the log would need, which costs only the time to notice a dead host",
-          format_duration(*analysis.connect->advice.request_timeout));
+          exactly(*analysis.connect->advice.request_timeout));
     }
     check.rows.push_back(std::move(row));
   }
