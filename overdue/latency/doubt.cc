@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -28,6 +29,12 @@ constexpr double kEpisodeVif = 2.5;
 constexpr std::size_t kHeapsShown = 3;
 
 std::string shown(Duration value) { return format_duration(value); }
+
+// Of a length below `limit`: never the limit itself, as 299.8 s would be, which is 5 min to three digits.
+std::string shown_below(Duration value, Duration limit) {
+  if (shown(value) != shown(limit)) return shown(value);
+  return fmt::format("{:.1f} s", std::floor(static_cast<double>(value.count()) / 1e8) / 10);
+}
 
 // Those that need no more than the table, the context or a count.
 class PlainDoubts {
@@ -221,7 +228,7 @@ class PlainDoubts {
                    "The log covers {}, less than 5 min: slower rhythms (backups, deploys, the hour) are not "
                    "in it, and the "
                    "interval cannot know of them.",
-                   shown(covered));
+                   shown_below(covered, kShortLog));
     }
     const Measurement::Starts starts = measurement_.starts();
     std::array<bool, kBlocks> used{};

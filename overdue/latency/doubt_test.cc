@@ -322,6 +322,17 @@ TEST(FindDoubts, CallsALogUnderFiveMinutesShort) {
   }
 }
 
+TEST(FindDoubts, SaysHowShortALogIsThatIsNearlyLongEnough) {
+  const auto text = [](Duration length) {
+    Rows rows;
+    for (int i = 0; i <= 1000; ++i) rows.add_at(i * (length / 1000), 10ms);
+    return text_of(rows.measure(), {}, "short_log");
+  };
+  EXPECT_THAT(text(299'820ms), HasSubstr("covers 299.8 s, less than 5 min"));
+  EXPECT_THAT(text(299'999ms), HasSubstr("covers 299.9 s, less than 5 min"));
+  EXPECT_THAT(text(240s), HasSubstr("covers 4 min, less than 5 min"));
+}
+
 TEST(FindDoubts, CallsALogOfAFewMomentsShort) {
   for (const int moments : {31, 32}) {
     Rows rows;
