@@ -6,6 +6,7 @@
 
 #include "overdue/base/check.h"
 #include "overdue/latency/bounds.h"
+#include "overdue/latency/redistribution.h"
 
 // Every call gets a score, its mid-rank among all calls divided by their number, so that one test serves any
 // shape of latency. A replica is compared with all others inside each block of time and the blocks are the
@@ -33,7 +34,7 @@ constexpr Duration kTickMax = std::chrono::milliseconds(1);
 struct BlockSums {
   double score = 0;
   std::uint64_t calls = 0;
-  std::uint64_t tail = 0;
+  double tail = 0;
 
   void add(const BlockSums& other) {
     score += other.score;
@@ -44,7 +45,7 @@ struct BlockSums {
     return {score - part.score, calls - part.calls, tail - part.tail};
   }
   double mean_score() const { return score / static_cast<double>(calls); }
-  double tail_share() const { return static_cast<double>(tail) / static_cast<double>(calls); }
+  double tail_share() const { return tail / static_cast<double>(calls); }
 };
 
 using Blocks = std::vector<BlockSums>;
@@ -55,22 +56,28 @@ BlockSums total_of(const Blocks& blocks) {
   return total;
 }
 
+// What a call counts that ended so in `bucket`.
+struct Place {
+  std::uint32_t bucket = 0;
+  double score = 0;  // Its rank / n; where it was given up, the mean one of the calls still open then.
+  double tail = 0;   // The chance that it is later than the fleet's p95.
+};
+
 // All waited calls of the fleet in one ranking.
 struct Ranking {
-  SparseCounts counts;
-  std::vector<double> scores;  // Mid-rank / n of each bucket of `counts`.
+  std::vector<Place> blocks;  // Of ReplicaCalls::blocks, ascending,
+  std::vector<Place> left;    // and of ReplicaCalls::left.
   std::uint64_t calls = 0;
-  double tie_sum = 0;            // Sum of t^3 - t over buckets of t calls.
-  std::uint32_t tail_above = 0;  // Buckets above this one are later than the fleet's p95.
+  double rank_squares = 0;  // Of all calls' distances from the middle rank.
 };
 
 // Buckets are small numbers, nearly all of them: these are added up at their places.
-SparseCounts pooled_counts(const FleetCalls& fleet) {
+SparseCounts pooled_counts(const FleetCalls& fleet, std::vector<SparseCounts> ReplicaCalls::* blocks) {
   constexpr std::uint32_t kPlacesMax = 1U << 14;
   std::vector<std::uint64_t> sums;
   std::map<std::uint32_t, std::uint64_t> beyond;
   for (const ReplicaCalls& replica : fleet.replicas) {
-    for (const SparseCounts& block : replica.blocks) {
+    for (const SparseCounts& block : replica.*blocks) {
       for (const BucketCount& entry : block) {
         if (entry.bucket >= kPlacesMax) {
           beyond[entry.bucket] += entry.count;
@@ -90,40 +97,74 @@ SparseCounts pooled_counts(const FleetCalls& fleet) {
   return pooled;
 }
 
+std::uint64_t total_of(const SparseCounts& counts) {
+  std::uint64_t total = 0;
+  for (const BucketCount& entry : counts) total += entry.count;
+  return total;
+}
+
 Ranking rank_fleet(const FleetCalls& fleet) {
+  const SparseCounts replied = pooled_counts(fleet, &ReplicaCalls::blocks);
+  const SparseCounts left = pooled_counts(fleet, &ReplicaCalls::left);
   Ranking ranking;
-  ranking.counts = pooled_counts(fleet);
-  for (const BucketCount& entry : ranking.counts) ranking.calls += entry.count;
-  const std::uint64_t p95_rank = ranking.calls - ranking.calls / 20;
-  std::uint64_t below = 0;
-  bool p95_found = false;
-  for (const BucketCount& entry : ranking.counts) {
-    const auto tied = static_cast<double>(entry.count);
-    ranking.scores.push_back((static_cast<double>(below) + (tied + 1) / 2) /
-                             static_cast<double>(ranking.calls));
-    ranking.tie_sum += tied * tied * tied - tied;
-    below += entry.count;
-    if (!p95_found && below >= p95_rank) {
-      // With more than 5 % beyond the limit those are the tail: they are later than anything seen.
-      ranking.tail_above = std::min(entry.bucket, ReplicaCalls::kBeyondLimit - 1);
-      p95_found = true;
+  ranking.calls = total_of(replied) + total_of(left);
+  const auto n = static_cast<double>(ranking.calls);
+  // Of n calls without a reply before, `after` are without one then: the mean rank of those between.
+  const auto place = [&](std::uint32_t bucket, double before, double after, std::uint64_t count) {
+    const double rank = n - before + (before - after + 1) / 2;
+    ranking.rank_squares += static_cast<double>(count) * (rank - (n + 1) / 2) * (rank - (n + 1) / 2);
+    return Place{.bucket = bucket, .score = rank / n};
+  };
+  const auto open_at_p95 = static_cast<double>(ranking.calls / 20);
+  std::optional<double> open_in_tail;
+  std::vector<double> open_when_left;
+  Redistribution calls(ranking.calls);
+  auto leaving = left.begin();
+  const auto leave_before = [&](std::uint32_t bucket) {
+    for (; leaving != left.end() && leaving->bucket < bucket; ++leaving) {
+      open_when_left.push_back(calls.open());
+      ranking.left.push_back(place(leaving->bucket, calls.open(), 0, leaving->count));
+      calls.give_up(leaving->count);
+    }
+  };
+  for (const BucketCount& entry : replied) {
+    leave_before(entry.bucket);
+    const double before = calls.open();
+    calls.reply(entry.count);
+    ranking.blocks.push_back(place(entry.bucket, before, calls.open(), entry.count));
+    // With more than 5 % beyond the limit those are the tail: they are later than anything seen.
+    ranking.blocks.back().tail = open_in_tail || entry.bucket == ReplicaCalls::kBeyondLimit ? 1 : 0;
+    if (open_in_tail) continue;
+    if (entry.bucket == ReplicaCalls::kBeyondLimit) {
+      open_in_tail = before;
+    } else if (calls.open() <= open_at_p95) {
+      open_in_tail = calls.open();
     }
   }
+  const double open_after_last_reply = calls.open();
+  leave_before(ReplicaCalls::kBeyondLimit);
+  for (std::size_t i = 0; i < ranking.left.size(); ++i)
+    ranking.left[i].tail = std::min(1.0, open_in_tail.value_or(open_after_last_reply) / open_when_left[i]);
   return ranking;
+}
+
+void add_placed(Blocks& blocks, const std::vector<SparseCounts>& counts, const std::vector<Place>& places) {
+  for (std::size_t b = 0; b < counts.size(); ++b) {
+    std::size_t at = 0;  // Of the entry's bucket among the fleet's; both ascend.
+    for (const BucketCount& entry : counts[b]) {
+      if (entry.count == 0) continue;
+      while (places[at].bucket < entry.bucket) ++at;
+      blocks[b].score += places[at].score * static_cast<double>(entry.count);
+      blocks[b].calls += entry.count;
+      blocks[b].tail += places[at].tail * static_cast<double>(entry.count);
+    }
+  }
 }
 
 Blocks sums_of(const ReplicaCalls& replica, const Ranking& ranking, std::size_t block_count) {
   Blocks blocks(block_count);
-  for (std::size_t b = 0; b < replica.blocks.size(); ++b) {
-    std::size_t rank = 0;  // Of the entry's bucket among the fleet's; both ascend.
-    for (const BucketCount& entry : replica.blocks[b]) {
-      if (entry.count == 0) continue;
-      while (ranking.counts[rank].bucket < entry.bucket) ++rank;
-      blocks[b].score += ranking.scores[rank] * static_cast<double>(entry.count);
-      blocks[b].calls += entry.count;
-      if (entry.bucket > ranking.tail_above) blocks[b].tail += entry.count;
-    }
-  }
+  add_placed(blocks, replica.blocks, ranking.blocks);
+  add_placed(blocks, replica.left, ranking.left);
   return blocks;
 }
 
@@ -163,13 +204,14 @@ BlockTests test_blocks(const Blocks& own, const Blocks& fleet) {
   return {test_of_mean(scores), test_of_mean(tails)};
 }
 
-// Mann-Whitney of a replica against all others by the normal limit, its variance corrected for ties.
+// Mann-Whitney of a replica against all others by the normal limit, its variance that of the ranks as they
+// are: corrected for ties.
 ReplicaTest test_ranks(const BlockSums& own, const BlockSums& others, const Ranking& ranking) {
   const auto n = static_cast<double>(ranking.calls);
   const auto n_own = static_cast<double>(own.calls);
   const auto n_others = static_cast<double>(others.calls);
   const double above_expected = own.score * n - n_own * (n + 1) / 2;
-  const double variance = n_own * n_others / 12 * ((n + 1) - ranking.tie_sum / (n * (n - 1)));
+  const double variance = n_own * n_others / (n * (n - 1)) * ranking.rank_squares;
   const double difference = own.mean_score() - others.mean_score();
   if (variance <= 0) return {difference, 0, 1};  // All calls tie.
   const double z = above_expected / std::sqrt(variance);
@@ -177,8 +219,8 @@ ReplicaTest test_ranks(const BlockSums& own, const BlockSums& others, const Rank
 }
 
 // P(at least k_own of the k events fall on this replica's n_own of n calls), if all calls are alike.
-double share_p_value(std::uint64_t k_own, std::uint64_t k_all, std::uint64_t n_own, std::uint64_t n_all) {
-  return binomial_at_least(static_cast<double>(k_own), static_cast<double>(k_all),
+double share_p_value(double k_own, double k_all, std::uint64_t n_own, std::uint64_t n_all) {
+  return binomial_at_least(std::min(k_own, k_all), k_all,
                            static_cast<double>(n_own) / static_cast<double>(n_all));
 }
 
@@ -226,7 +268,7 @@ class FleetComparison {
     result_.limit = fleet.limit;
     std::size_t block_count = 1;
     for (const ReplicaCalls& replica : fleet.replicas)
-      block_count = std::max(block_count, replica.blocks.size());
+      block_count = std::max({block_count, replica.blocks.size(), replica.left.size()});
     by_time_ = fleet.timed && block_count >= kBlocksMin;
     fleet_blocks_.resize(block_count);
     for (const ReplicaCalls& replica : fleet.replicas) add_replica(replica);
@@ -361,7 +403,8 @@ class FleetComparison {
         static_cast<double>(fleet_failures_ - failures) / static_cast<double>(other_attempts);
     if (row.failure_rate < kRateFactor * other_rate) return false;
     if (row.failure_rate < other_rate + kFailureRatePlus) return false;
-    return share_p_value(failures, fleet_failures_, row.attempts, fleet_attempts_) < p_max();
+    return share_p_value(static_cast<double>(failures), static_cast<double>(fleet_failures_), row.attempts,
+                         fleet_attempts_) < p_max();
   }
 
   void judge_fleet() {

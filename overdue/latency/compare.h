@@ -32,19 +32,22 @@ enum class FleetJudgement { alone, alike, outliers, differ, split };
 // ReplicaCalls is what the comparison needs of one replica. "Waited" calls are those that were replied to,
 // timed out or were abandoned; the others ended for a reason that is no latency.
 struct ReplicaCalls {
-  // In place of a bucket: no reply at the common limit. Timed-out and abandoned calls, and replies after the
-  // limit.
+  // In place of a bucket: no reply at the common limit. Calls timed out or abandoned there or later, and
+  // replies after it.
   static constexpr std::uint32_t kBeyondLimit = std::numeric_limits<std::uint32_t>::max();
 
   std::string name;
   std::uint16_t backend = 0;
   bool judged = true;  // Not set for a row that is no replica (the names past NameTable::kNamesMax).
   std::array<std::uint64_t, kEndingCount> endings{};
-  // Of its waited calls at the common limit; nullopt: beyond it, or no such call.
+  // Of its waited calls at the common limit, by its curve (Redistribution) where some were given up before;
+  // nullopt: beyond the limit or what was seen, or no such call.
   std::optional<Duration> median;
   std::optional<Duration> p95;
-  // Waited calls of each block of equal time; one block where nothing is timed.
+  // Waited calls of each block of equal time, but for `left`; one block where nothing is timed.
   std::vector<SparseCounts> blocks;
+  // Those given up before the common limit, by when they were, of each block; empty where none was.
+  std::vector<SparseCounts> left;
 };
 
 struct FleetCalls {
@@ -65,12 +68,12 @@ struct ReplicaRow {
   std::string name;
   std::uint16_t backend = 0;
   std::uint64_t attempts = 0;                // Every ending.
-  std::optional<Duration> median;            // Beyond the limit, or no call that waited: nullopt.
+  std::optional<Duration> median;            // As in ReplicaCalls.
   std::optional<double> times_fleet_median;  // nullopt where either median is.
   double timeout_rate = 0;                   // Share of its attempts that timed out.
   double failure_rate = 0;                   // Share rejected, reset or refused.
   std::optional<ReplicaTest> test;           // nullopt with too few calls, or nobody to compare with.
-  double tail_share = 0;                     // Of its waited calls, later than the fleet's p95.
+  double tail_share = 0;                     // Of its waited calls, later than the fleet's p95; see below.
   double tail_share_of_others = 0;
   // Every rule that holds; the judgement is the word for them together.
   bool slow = false;
@@ -103,6 +106,9 @@ struct Comparison {
 // others' rate and
 //            1 point more. A refused connection never waited, but it is this backend that refused it. Needs
 //            no minimum of calls, since a replica that rejects everything has no call that waited (C44 d).
+// A call given up before the common limit says only that it had not replied by then: it is scored by what the
+// fleet's calls that had not either were in the end (Redistribution). In the tail it counts with the share of
+// them that were later than the p95. So a replica whose callers leave early is not slower for it.
 // The first two need 50 waited calls and, with start times, 8 blocks with a call of it and one of others;
 // with fewer than 8 blocks in all the log is compared as if it had no start times.
 //
@@ -118,8 +124,7 @@ Comparison compare_replicas(const FleetCalls& fleet);
 //
 // Common limit: the time at which a quarter of the timed-out calls of a replica had ended, the least over
 // replicas with at least 5 of them, else over the whole fleet. Not the very least: one odd give-up after 3 ms
-// must not cut everybody's calls at 3 ms. A give-up before the limit ranks with those at it: all that is
-// known is that no reply came.
+// must not cut everybody's calls at 3 ms.
 Comparison compare_replicas(const Measurement& measurement);
 
 // What the second form hands to the first.

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "overdue/latency/compare.h"
 #include "overdue/latency/measurement.h"
+#include "overdue/latency/redistribution.h"
 
 namespace overdue {
 namespace {
@@ -70,25 +73,74 @@ std::vector<std::uint16_t> named_backends(const Measurement& measurement) {
   return backends;
 }
 
-SparseCounts untimed_block(const EndingTable& table, std::optional<Duration> limit) {
-  SparseCounts block;
-  std::uint64_t beyond = 0;
-  for (const EndingRow& row : table) {
-    const bool late = limit && row.low > *limit;
-    beyond += row.gave_up() + (late ? row.replied : 0);
-    if (late || row.replied == 0) continue;
-    const std::uint32_t bucket = LatencyHistogram::bucket_of(std::max(row.mid, Duration{}));
-    if (!block.empty() && block.back().bucket == bucket) {
-      block.back().count += row.replied;
-    } else {
-      block.push_back({bucket, row.replied});
-    }
+// Requires: nothing above the bucket yet.
+void add_last(SparseCounts& counts, std::uint32_t bucket, std::uint64_t count) {
+  if (count == 0) return;
+  if (!counts.empty() && counts.back().bucket == bucket) {
+    counts.back().count += count;
+  } else {
+    counts.push_back({bucket, count});
   }
-  if (beyond > 0) block.push_back({ReplicaCalls::kBeyondLimit, beyond});
-  return block;
 }
 
-// The median and the p95 are of the calls that waited, those without a reply as infinite.
+void read_untimed_block(const EndingTable& table, std::optional<Duration> limit, ReplicaCalls& replica) {
+  SparseCounts block;
+  SparseCounts left;
+  std::uint64_t beyond = 0;
+  for (const EndingRow& row : table) {
+    const std::uint32_t bucket = LatencyHistogram::bucket_of(std::max(row.mid, Duration{}));
+    const bool late = limit && row.low > *limit;
+    const bool early = !limit || row.low < *limit;
+    add_last(block, bucket, late ? 0 : row.replied);
+    add_last(left, bucket, early ? row.gave_up() : 0);
+    beyond += (late ? row.replied : 0) + (early ? 0 : row.gave_up());
+  }
+  add_last(block, ReplicaCalls::kBeyondLimit, beyond);
+  replica.blocks.push_back(std::move(block));
+  if (!left.empty()) replica.left.push_back(std::move(left));
+}
+
+// The first of its calls to be given up.
+std::optional<Duration> first_give_up(const Measurement& measurement, const ReplicaCalls& replica,
+                                      const TimedOutAt& timed_out) {
+  std::optional<Duration> first;
+  for (const auto& [latency, count] : timed_out.counts)
+    first = std::min(first.value_or(Duration::max()), Duration(latency));
+  if (replica.endings[static_cast<std::size_t>(Ending::abandoned)] == 0) return first;
+  for (const auto& [latency, count] : measurement.ends_of(replica.backend, Ending::abandoned))
+    first = std::min(first.value_or(Duration::max()), latency);
+  return first;
+}
+
+using Ranks = std::array<std::uint64_t, 2>;
+
+// The replies, counted from the fastest, with which the calls that waited reach the ranks: those given up
+// from the limit on as infinite, those before it as far as they were watched. One more than there are: not
+// seen. Requires: ranks ascend, and somebody waited.
+Ranks reply_ranks(const Measurement& measurement, const ReplicaCalls& replica, std::optional<Duration> limit,
+                  Ranks ranks) {
+  const std::uint64_t waited = waited_of(replica);
+  Redistribution calls(waited);
+  std::uint64_t seen = 0;
+  std::size_t found = 0;
+  for (const EndingRow& row : measurement.joined_table_of(replica.backend, limit.value_or(Duration::max()))) {
+    if (limit && row.low > *limit) break;
+    for (; found < ranks.size() && row.replied > 0; ++found) {
+      const double to_come = calls.open() - static_cast<double>(waited - ranks[found]);
+      const double needed = std::max(std::ceil(to_come / calls.weight() * (1 - 1e-12)), 1.0);
+      if (needed > static_cast<double>(row.replied)) break;
+      ranks[found] = seen + static_cast<std::uint64_t>(needed);
+    }
+    seen += row.replied;
+    calls.reply(row.replied);
+    calls.give_up(row.gave_up());
+  }
+  for (; found < ranks.size(); ++found)
+    ranks[found] = replica.endings[static_cast<std::size_t>(Ending::replied)] + 1;
+  return ranks;
+}
+
+// The median and the p95 are of the calls that waited.
 void read_tables(const Measurement& measurement, FleetCalls& fleet) {
   std::vector<TimedOutAt> timed_out;
   for (const ReplicaCalls& replica : fleet.replicas) {
@@ -97,15 +149,18 @@ void read_tables(const Measurement& measurement, FleetCalls& fleet) {
       at.add(latency.count(), count);
   }
   if (const auto limit = common_limit(timed_out)) fleet.limit = Duration(*limit);
-  for (ReplicaCalls& replica : fleet.replicas) {
+  for (std::size_t i = 0; i < fleet.replicas.size(); ++i) {
+    ReplicaCalls& replica = fleet.replicas[i];
     if (const std::uint64_t waited = waited_of(replica); waited > 0) {
-      const std::array ranks = {rank_of(Quantile(0.5), waited), rank_of(Quantile(0.95), waited)};
+      Ranks ranks = {rank_of(Quantile(0.5), waited), rank_of(Quantile(0.95), waited)};
+      const auto first = first_give_up(measurement, replica, timed_out[i]);
+      if (first && !(fleet.limit && *first >= *fleet.limit))
+        ranks = reply_ranks(measurement, replica, fleet.limit, ranks);
       const auto rows = measurement.reply_rows_of(replica.backend, ranks);
       replica.median = within(fleet.limit, rows[0]);
       replica.p95 = within(fleet.limit, rows[1]);
     }
-    if (!fleet.timed)
-      replica.blocks.push_back(untimed_block(measurement.table_of(replica.backend), fleet.limit));
+    if (!fleet.timed) read_untimed_block(measurement.table_of(replica.backend), fleet.limit, replica);
   }
 }
 
@@ -160,20 +215,29 @@ struct JoinedBlock {
   std::optional<std::int64_t> limit;
 };
 
-SparseCounts joined_counts(const TimeGrid& grid, const JoinedBlock& block, BucketSums& sums) {
+// Of one replica, and with `left` those it was given up in before the limit.
+SparseCounts joined_counts(const TimeGrid& grid, const JoinedBlock& block, BucketSums& sums,
+                           SparseCounts& left) {
   SparseCounts counts;
   std::uint64_t beyond = 0;
-  for (const Ending ending : kWaitedEndings) {
+  sums.add(grid, Measurement::series_of(block.backend, Ending::replied), block.from, block.to);
+  sums.drain([&](std::uint32_t bucket, std::uint64_t count) {
+    if (block.limit && bucket > *block.limit) {
+      beyond += count;
+    } else {
+      counts.push_back({bucket, count});
+    }
+  });
+  for (const Ending ending : {Ending::timed_out, Ending::abandoned})
     sums.add(grid, Measurement::series_of(block.backend, ending), block.from, block.to);
-    sums.drain([&](std::uint32_t bucket, std::uint64_t count) {
-      if (ending != Ending::replied || (block.limit && bucket > *block.limit)) {
-        beyond += count;
-      } else {
-        counts.push_back({bucket, count});
-      }
-    });
-  }
-  if (beyond > 0) counts.push_back({ReplicaCalls::kBeyondLimit, beyond});
+  sums.drain([&](std::uint32_t bucket, std::uint64_t count) {
+    if (block.limit && bucket >= *block.limit) {
+      beyond += count;
+    } else {
+      left.push_back({bucket, count});
+    }
+  });
+  add_last(counts, ReplicaCalls::kBeyondLimit, beyond);
   return counts;
 }
 
@@ -182,11 +246,16 @@ void read_blocks(const TimeGrid& grid, FleetCalls& fleet) {
   const std::uint32_t joined = std::min(kCompareBlocks, grid.block_count());
   BucketSums sums;
   for (ReplicaCalls& replica : fleet.replicas) {
+    bool any_left = false;
+    replica.left.resize(joined);
     for (std::uint32_t j = 0; j < joined; ++j) {
       const std::uint32_t from = j * grid.block_count() / joined;
       const std::uint32_t to = (j + 1) * grid.block_count() / joined;
-      replica.blocks.push_back(joined_counts(grid, {replica.backend, from, to, limit}, sums));
+      SparseCounts& left = replica.left[j];
+      replica.blocks.push_back(joined_counts(grid, {replica.backend, from, to, limit}, sums, left));
+      any_left = any_left || !left.empty();
     }
+    if (!any_left) replica.left = {};
   }
 }
 
