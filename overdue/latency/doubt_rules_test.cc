@@ -70,18 +70,20 @@ class Cells {
 TEST(Change, SaysWhenAndFromWhatToWhat) {
   Cells cells;
   for (std::uint32_t i = 0; i < 64; ++i) cells.add({{i < 48 ? 100U : 200U, 30 + i % 3}, {500, 2}});
-  const auto change = find_change(cells.over_time(), [](std::uint32_t bucket) { return Duration(bucket); });
+  const auto change =
+      find_change({.replied = cells.over_time()}, [](std::uint32_t bucket) { return Duration(bucket); });
   ASSERT_TRUE(change);
   EXPECT_EQ(change->after_cell, 48U);
-  EXPECT_EQ(change->before, 100U);
-  EXPECT_EQ(change->after, 200U);
+  EXPECT_EQ(change->before.bucket, 100U);
+  EXPECT_EQ(change->after.bucket, 200U);
   EXPECT_NEAR(change->after_share, 0.75, 0.01);
 }
 
 TEST(Change, IsNotSeenInAFewCells) {
   Cells cells;
   for (std::uint32_t i = 0; i < 15; ++i) cells.add({{i < 8 ? 100U : 200U, 1000}});
-  EXPECT_FALSE(find_change(cells.over_time(), [](std::uint32_t bucket) { return Duration(bucket); }));
+  EXPECT_FALSE(
+      find_change({.replied = cells.over_time()}, [](std::uint32_t bucket) { return Duration(bucket); }));
   EXPECT_FALSE(find_change({}, [](std::uint32_t bucket) { return Duration(bucket); }));
 }
 

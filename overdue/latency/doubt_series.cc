@@ -5,6 +5,7 @@
 
 #include "overdue/latency/bounds.h"
 #include "overdue/latency/doubt_rules.h"
+#include "overdue/latency/redistribution.h"
 
 // Doubts about the order of calls in time: a change, bursts of late calls, load.
 
@@ -15,6 +16,8 @@ constexpr std::size_t kChangeGroups = 32;
 constexpr std::size_t kChangeGroupsMin = 16;
 constexpr double kChangeDeviations = 1.73;  // Kolmogorov's 0.5 % point.
 constexpr double kChangeRatio = 1.25;
+// Past give-ups a curve is as good as the calls that are still watched.
+constexpr std::uint64_t kWatchedMin = 30;
 
 constexpr std::uint64_t kLateMin = 20;
 constexpr std::uint64_t kBurstCellsMin = 10;
@@ -35,39 +38,87 @@ std::vector<std::uint64_t> sum_of(CountsOverTime cells) {
   return sums;
 }
 
-// Nearest rank. Requires: a call.
-std::uint32_t bucket_at(std::span<const std::uint64_t> counts, Quantile q) {
-  const std::uint64_t rank = rank_of(q, std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
-  std::uint64_t seen = 0;
-  for (std::uint32_t bucket = 0; bucket < counts.size(); ++bucket) {
-    seen += counts[bucket];
-    if (seen >= rank) return bucket;
-  }
-  return static_cast<std::uint32_t>(counts.size() - 1);
+WaitedOverTime part_of(const WaitedOverTime& cells, std::size_t from, std::size_t to) {
+  const auto cut = [&](CountsOverTime counts) {
+    return counts.empty() ? counts : counts.subspan(from, to - from);
+  };
+  return {.replied = cut(cells.replied), .gave_up = cut(cells.gave_up)};
 }
+
+// How many of the calls would be open after each bucket's replies, had nobody given up.
+class OpenCalls {
+ public:
+  explicit OpenCalls(const WaitedOverTime& cells) {
+    std::vector<std::uint64_t> replied = sum_of(cells.replied);
+    std::vector<std::uint64_t> gave_up = sum_of(cells.gave_up);
+    const std::size_t buckets = std::max(replied.size(), gave_up.size());
+    replied.resize(buckets);
+    gave_up.resize(buckets);
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) calls_ += replied[bucket] + gave_up[bucket];
+    Redistribution calls(calls_);
+    for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+      if (calls.weight() > 1 && calls.watched() < kWatchedMin) break;
+      if (replied[bucket] + gave_up[bucket] > 0) last_ = static_cast<std::uint32_t>(bucket);
+      calls.reply(replied[bucket]);
+      after_.push_back(calls.open());
+      calls.give_up(gave_up[bucket]);
+    }
+    after_.resize(last_ + 1);
+    after_.resize(buckets, after_.back());
+  }
+
+  std::uint64_t calls() const { return calls_; }
+  double after(std::uint32_t bucket) const { return after_[bucket]; }
+  // Nearest rank. Requires: a call.
+  Change::At at(Quantile q) const {
+    const auto open = static_cast<double>(calls_ - rank_of(q, calls_));
+    for (std::uint32_t bucket = 0; bucket <= last_; ++bucket) {
+      if (after_[bucket] <= open) return {.bucket = bucket, .seen = true};
+    }
+    return {.bucket = last_, .seen = false};
+  }
+
+ private:
+  std::uint64_t calls_ = 0;
+  std::vector<double> after_;  // By bucket; after the last that enough were watched in it stays.
+  std::uint32_t last_ = 0;
+};
 
 // Consecutive cells with about a 32nd of the calls.
 struct Group {
   std::size_t first_cell = 0;
   std::uint64_t calls = 0;
-  std::uint64_t above = 0;
-  double share() const { return static_cast<double>(above) / static_cast<double>(calls); }
+  double above = 0;
+  double share() const { return above / static_cast<double>(calls); }
 };
 
-std::vector<Group> groups_of(CountsOverTime cells, std::uint64_t calls, std::uint32_t threshold) {
+// How many of the calls given up are above the threshold, as the log's calls that were open then.
+double gave_up_above(const BucketCounts& gave_up, const OpenCalls& open, std::uint32_t threshold) {
+  double above = 0;
+  gave_up.for_each([&](std::uint32_t bucket, std::uint64_t count) {
+    const double chance = bucket < threshold ? open.after(threshold) / open.after(bucket) : 1;
+    above += chance * static_cast<double>(count);
+  });
+  return above;
+}
+
+std::vector<Group> groups_of(const WaitedOverTime& cells, const OpenCalls& open, std::uint32_t threshold) {
   std::vector<Group> groups;
   std::uint64_t before = 0;
   std::uint64_t last_number = 0;
-  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    const std::uint64_t in_cell = cells[cell]->total();
+  for (std::size_t cell = 0; cell < cells.replied.size(); ++cell) {
+    const BucketCounts* const gave_up = cells.gave_up.empty() ? nullptr : cells.gave_up[cell];
+    const std::uint64_t in_cell = cells.replied[cell]->total() + (gave_up == nullptr ? 0 : gave_up->total());
     if (in_cell == 0) continue;
     const double middle = static_cast<double>(before) + static_cast<double>(in_cell) / 2;
-    const auto number =
-        static_cast<std::uint64_t>(middle * static_cast<double>(kChangeGroups) / static_cast<double>(calls));
+    const auto number = static_cast<std::uint64_t>(middle * static_cast<double>(kChangeGroups) /
+                                                   static_cast<double>(open.calls()));
     if (groups.empty() || number != last_number) groups.push_back({.first_cell = cell});
     last_number = number;
-    groups.back().calls += in_cell;
-    groups.back().above += cells[cell]->count_from(threshold + 1);
+    Group& group = groups.back();
+    group.calls += in_cell;
+    group.above += static_cast<double>(cells.replied[cell]->count_from(threshold + 1));
+    if (gave_up != nullptr) group.above += gave_up_above(*gave_up, open, threshold);
     before += in_cell;
   }
   return groups;
@@ -186,22 +237,29 @@ double ratio(Duration numerator, Duration denominator) {
 
 }  // namespace
 
-std::optional<Change> find_change(CountsOverTime cells, Duration (*middle_of)(std::uint32_t)) {
-  const std::vector<std::uint64_t> all = sum_of(cells);
-  const std::uint64_t calls = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
-  if (calls == 0) return std::nullopt;
+std::optional<Change> find_change(const WaitedOverTime& cells, Duration (*middle_of)(std::uint32_t)) {
+  const OpenCalls open(cells);
+  if (open.calls() == 0) return std::nullopt;
   for (const Quantile q : {Quantile(0.5), Quantile(0.9)}) {
-    const std::vector<Group> groups = groups_of(cells, calls, bucket_at(all, q));
+    const Change::At threshold = open.at(q);
+    if (!threshold.seen) continue;
+    const std::vector<Group> groups = groups_of(cells, open, threshold.bucket);
     const auto split = change_at(groups);
     if (!split) continue;
     const std::size_t cell = groups[*split].first_cell;
-    const std::uint32_t before = bucket_at(sum_of(cells.first(cell)), q);
-    const std::uint32_t after = bucket_at(sum_of(cells.subspan(cell)), q);
-    const double factor = ratio(middle_of(after), middle_of(before));
-    if (factor < kChangeRatio && factor > 1 / kChangeRatio) continue;
+    const Change::At before = OpenCalls(part_of(cells, 0, cell)).at(q);
+    const Change::At after = OpenCalls(part_of(cells, cell, cells.replied.size())).at(q);
+    const double factor = ratio(middle_of(after.bucket), middle_of(before.bucket));
+    const bool slower = factor >= kChangeRatio && before.seen;
+    const bool faster = factor <= 1 / kChangeRatio && after.seen;
+    if (!slower && !faster) continue;
     std::uint64_t calls_before = 0;
     for (std::size_t i = 0; i < *split; ++i) calls_before += groups[i].calls;
-    return Change{q, static_cast<double>(calls_before) / static_cast<double>(calls), cell, before, after};
+    return Change{.quantile = q,
+                  .after_share = static_cast<double>(calls_before) / static_cast<double>(open.calls()),
+                  .after_cell = cell,
+                  .before = before,
+                  .after = after};
   }
   return std::nullopt;
 }

@@ -122,34 +122,61 @@ class TimeDoubts {
     doubts_.push_back(doubt(code, text, std::forward<Values>(values)...));
   }
 
-  // The calls that waited, in the finer of the two series over time.
+  // The calls that waited, over time.
   struct WaitedCells {
     std::vector<BucketCounts> own;  // Where they are, if they are not the seconds.
-    std::vector<const BucketCounts*> cells;
+    std::vector<const BucketCounts*> replied;
+    std::vector<const BucketCounts*> gave_up;
     Duration length{};
     WallTime start{};
     Duration (*middle_of)(std::uint32_t) = &LatencyHistogram::middle_of;
   };
 
+  // Does a call end otherwise than by a reply before nine of ten have replied?
+  bool any_without_a_reply_among_the_first() const {
+    std::uint64_t calls = 0;
+    for (const EndingRow& row : table_) calls += row.replied + row.gave_up();
+    std::uint64_t replied = 0;
+    for (const EndingRow& row : table_) {
+      replied += row.replied;
+      if (replied >= calls - calls / 10) return false;
+      if (row.gave_up() + row.rejected + row.reset > 0) return true;
+    }
+    return false;
+  }
+
+  // In the finer of the two series over time, but how a call ended only the blocks know.
+  bool blocks_are_asked() const {
+    constexpr std::uint32_t kBlocksMin = 16;
+    const TimeGrid& blocks = measurement_.blocks();
+    if (blocks.empty()) return false;
+    if (blocks.block_count() >= measurement_.seconds().block_count()) return true;
+    return blocks.block_count() >= kBlocksMin && any_without_a_reply_among_the_first();
+  }
+
   WaitedCells waited_cells() const {
     const TimeGrid& blocks = measurement_.blocks();
-    if (blocks.empty() || blocks.block_count() < measurement_.seconds().block_count()) {
-      if (measurement_.seconds().empty()) return {};
-      return {{},
-              seconds_,
-              measurement_.seconds().block_length(),
-              measurement_.seconds().first_block_start(),
-              &seconds_middle_of};
+    const TimeGrid& seconds = measurement_.seconds();
+    if (!blocks_are_asked()) {
+      if (seconds.empty()) return {};
+      return {.replied = seconds_,
+              .length = seconds.block_length(),
+              .start = seconds.first_block_start(),
+              .middle_of = &seconds_middle_of};
     }
     WaitedCells waited{.length = blocks.block_length(), .start = blocks.first_block_start()};
-    waited.own.resize(blocks.block_count());
+    waited.own.resize(std::size_t{2} * blocks.block_count());
     for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
+      BucketCounts& replied = waited.own[2 * block];
+      BucketCounts& gave_up = waited.own[2 * block + 1];
       for (std::uint32_t series = 0; series < blocks.series_count(); ++series) {
         const auto ending = static_cast<Ending>(series % kEndingCount);
-        if (ending != Ending::replied && ending != Ending::timed_out && ending != Ending::abandoned) continue;
-        waited.own[block].merge(blocks.at(series, block));
+        if (ending == Ending::replied) replied.merge(blocks.at(series, block));
+        if (ending == Ending::timed_out || ending == Ending::abandoned)
+          gave_up.merge(blocks.at(series, block));
       }
-      waited.cells.push_back(&waited.own[block]);
+      waited.replied.push_back(&replied);
+      waited.gave_up.push_back(&gave_up);
     }
     return waited;
   }
@@ -165,16 +192,19 @@ class TimeDoubts {
 
   void change() {
     const WaitedCells waited = waited_cells();
-    const auto found = find_change(waited.cells, waited.middle_of);
+    const auto found = find_change({waited.replied, waited.gave_up}, waited.middle_of);
     if (!found) return;
     const WallTime at = waited.start + waited.length * static_cast<std::int64_t>(found->after_cell);
     const Duration into = at - measurement_.first_start().value_or(at);
+    const auto latency = [&waited](const Change::At& where) {
+      return (where.seen ? "" : "more than ") + shown(waited.middle_of(where.bucket));
+    };
     raise("change",
           "The p{:g} went from {} to {} about {} after the start ({:.0f} % of the calls). One timeout for "
           "both is right for "
           "neither: look at the two parts apart with --since and --until; the later one is today's.",
-          found->quantile.value() * 100, shown(waited.middle_of(found->before)),
-          shown(waited.middle_of(found->after)), shown(std::max(into, Duration{})), found->after_share * 100);
+          found->quantile.value() * 100, latency(found->before), latency(found->after),
+          shown(std::max(into, Duration{})), found->after_share * 100);
   }
 
   void coordinated_omission() {
