@@ -245,10 +245,13 @@ class PlainDoubts {
   }
 
   void mixed_routes() {
-    const std::vector<LatencyHistogram>& routes = measurement_.replies_by_route();
-    auto found = find_mixed_routes(routes, context_.accept_false);
+    const auto mixed_at = [this](Probability accept_false) {
+      return find_mixed_routes(measurement_.replies_by_route(), measurement_.give_ups_by_route(),
+                               accept_false);
+    };
+    auto found = mixed_at(context_.accept_false);
     // Without advice the tails may be cut off where the wait was, at one place for all: the medians are not.
-    if (!found && !context_.recommended) found = find_mixed_routes(routes, Probability(0.5));
+    if (!found && !context_.recommended) found = mixed_at(Probability(0.5));
     if (!found) return;
     const auto name = [this](std::size_t id) {
       const std::string& known = measurement_.routes().name_of(static_cast<std::uint16_t>(id));

@@ -130,7 +130,9 @@ std::optional<CallerLimit> find_caller_limit(const EndingTable& table, std::opti
 // - e (or the highest that the smallest of them supports) of one is at least 3 times another's and their 99 %
 // intervals, shared among the routes, do not touch. Rule ours: at 3 times, one route waits 3 times too long
 // or the other loses the slow tenth of its tail; intervals because the p99.9 of 300 calls is a matter of
-// luck.
+// luck. Quantiles are of the route's curve (Redistribution) and no higher than it shows: of a route whose
+// calls are cut off at 130 ms the replies are faster, and it is not. A route that shows little is compared
+// last, so that it does not hide that others differ.
 struct MixedRoutes {
   std::size_t slowest = 0;  // Indices into the input.
   std::size_t fastest = 0;
@@ -138,7 +140,8 @@ struct MixedRoutes {
   Duration slowest_at{};
   Duration fastest_at{};
 };
-std::optional<MixedRoutes> find_mixed_routes(std::span<const LatencyHistogram> routes,
-                                             Probability accept_false);
+// `gave_up` in LatencyHistogram's buckets; shorter than `replies`: nobody did.
+std::optional<MixedRoutes> find_mixed_routes(std::span<const LatencyHistogram> replies,
+                                             std::span<const BucketCounts> gave_up, Probability accept_false);
 
 }  // namespace overdue

@@ -377,7 +377,7 @@ LatencyHistogram route(std::uint64_t seed, int calls, double factor) {
 
 TEST(MixedRoutes, CountsRoutesOfThreeHundredRepliesAndFivePercent) {
   const auto found = [](int calls, int rest) {
-    return find_mixed_routes(std::vector<LatencyHistogram>{route(1, rest, 1), route(2, calls, 20)},
+    return find_mixed_routes(std::vector<LatencyHistogram>{route(1, rest, 1), route(2, calls, 20)}, {},
                              Probability(0.001))
         .has_value();
   };
@@ -385,13 +385,13 @@ TEST(MixedRoutes, CountsRoutesOfThreeHundredRepliesAndFivePercent) {
   EXPECT_FALSE(found(299, 5000));
   EXPECT_TRUE(found(300, 5700));
   EXPECT_FALSE(found(300, 5720));
-  EXPECT_FALSE(find_mixed_routes({}, Probability(0.001)));
+  EXPECT_FALSE(find_mixed_routes({}, {}, Probability(0.001)));
 }
 
 TEST(MixedRoutes, LeavesAFactorOfThreeAlone) {
   for (const double factor : {2.5, 3.5}) {
     const std::vector<LatencyHistogram> routes = {route(1, 20'000, 1), route(2, 20'000, factor)};
-    const auto mixed = find_mixed_routes(routes, Probability(0.01));
+    const auto mixed = find_mixed_routes(routes, {}, Probability(0.01));
     ASSERT_EQ(mixed.has_value(), factor > 3);
     if (!mixed) continue;
     EXPECT_EQ(mixed->slowest, 1U);

@@ -34,7 +34,8 @@ Measurement::Measurement()
       without_start_(kEndingCount),
       blocks_({.block_length_min = kBlockLengthMin, .blocks_max = blocks_max_for(1), .bucket_shift = 0}),
       seconds_({.block_length_min = std::chrono::seconds(1), .blocks_max = 8192, .bucket_shift = 2}),
-      replies_by_route_(1) {}
+      replies_by_route_(1),
+      give_ups_by_route_(1) {}
 
 void Measurement::SeriesFacts::merge(const SeriesFacts& other) {
   count += other.count;
@@ -125,9 +126,14 @@ void Measurement::add_batch(std::span<const Attempt> attempts, const NameTable& 
     if (row.ending == Ending::replied) {
       if (row.elapsed == Duration(0)) [[unlikely]]
         ++exact_zeros_;
-      if (row.route != 0) add_reply_to_route(row, routes);
-    } else if (row.untimed) {
-      untimed_give_ups_ += row.ending == Ending::timed_out || row.ending == Ending::abandoned ? 1 : 0;
+      if (row.route == 0) continue;
+      if (const std::uint16_t route = route_id_of(row.route, routes); route != 0)
+        replies_by_route_[route].add(row.elapsed);
+    } else if (row.ending == Ending::timed_out || row.ending == Ending::abandoned) {
+      untimed_give_ups_ += row.untimed ? 1 : 0;
+      if (row.route == 0) continue;
+      if (const std::uint16_t route = route_id_of(row.route, routes); route != 0)
+        give_ups_by_route_[route].add(LatencyHistogram::bucket_of(row.elapsed));
     }
   }
   connects.for_each([this](Duration connect, std::uint64_t count) { add_connects(connect, count); });
@@ -236,19 +242,16 @@ std::uint16_t Measurement::add_backend(const std::string& name) {
   return id;
 }
 
-inline void Measurement::add_reply_to_route(const Attempt& row, const NameTable& routes) {
-  if (routes_overflowed_) return;
-  IdMap::Entry& entry = route_ids_.entries[row.route];
+// 0 where none is kept.
+inline std::uint16_t Measurement::route_id_of(std::uint16_t reader_id, const NameTable& routes) {
+  if (routes_overflowed_) return 0;
+  IdMap::Entry& entry = route_ids_.entries[reader_id];
   if (entry.checked_in_batch != route_ids_.batch) [[unlikely]] {
     entry.checked_in_batch = route_ids_.batch;
-    const std::string& name = routes.name_of(row.route);
-    if (routes_.name_of(entry.id) != name) {
-      const std::optional<std::uint16_t> id = add_route(name);
-      if (!id) return;
-      entry.id = *id;
-    }
+    const std::string& name = routes.name_of(reader_id);
+    if (routes_.name_of(entry.id) != name) entry.id = add_route(name).value_or(0);
   }
-  if (entry.id != 0) replies_by_route_[entry.id].add(row.elapsed);
+  return entry.id;
 }
 
 std::optional<std::uint16_t> Measurement::add_route(const std::string& name) {
@@ -258,14 +261,15 @@ std::optional<std::uint16_t> Measurement::add_route(const std::string& name) {
     return std::nullopt;
   }
   replies_by_route_.resize(routes_.size());
+  give_ups_by_route_.resize(routes_.size());
   return id;
 }
 
 void Measurement::forget_routes() {
   routes_overflowed_ = true;
   routes_ = NameTable();
-  replies_by_route_.clear();
-  replies_by_route_.shrink_to_fit();
+  replies_by_route_ = {};
+  give_ups_by_route_ = {};
 }
 
 void Measurement::add_without_start(std::uint32_t series, Duration elapsed, std::uint64_t count) {
@@ -325,7 +329,9 @@ void Measurement::merge(const Measurement& other, const RunBoth& run_both) {
   if (other.routes_overflowed_ && !routes_overflowed_) forget_routes();
   for (std::uint16_t route = 1; route < other.routes_.size() && !routes_overflowed_; ++route) {
     const std::optional<std::uint16_t> own = add_route(other.routes_.name_of(route));
-    if (own) replies_by_route_[*own].merge(other.replies_by_route_[route]);
+    if (!own) break;
+    replies_by_route_[*own].merge(other.replies_by_route_[route]);
+    give_ups_by_route_[*own].merge(other.give_ups_by_route_[route]);
   }
   calls_ += other.calls_;
   untimed_give_ups_ += other.untimed_give_ups_;

@@ -52,10 +52,8 @@ class Measurement {
   // Gives these backends the next ids, in this order, where they have none: then ids do not depend on what
   // was merged first.
   void expect_backends(std::span<const std::string> names);
-
   // Attempts that started at both ends of `span` are to come (TimeGrid::expect). Requires: nothing was added.
   void expect_starts(const TimeGrid::TimeSpan& span);
-
   // Gives the routes their ids in the order of their names: then ids do not depend on which thread met them.
   void order_routes_by_name();
 
@@ -90,10 +88,11 @@ class Measurement {
   EndingTable joined_table_of(std::uint16_t backend, Duration split) const;
 
   const NameTable& backends() const { return backends_; }
-  // One histogram over replies for each route id; that of id 0, no route named, stays empty. With more than
-  // kRoutesMax routes none is kept: both are as if no route had been named, and routes_overflowed().
+  // One histogram over replies for each route id, and its give-ups by the same buckets; those of id 0, no
+  // route named, stay empty. With more than kRoutesMax routes none is kept, and routes_overflowed().
   const NameTable& routes() const { return routes_; }
   const std::vector<LatencyHistogram>& replies_by_route() const { return replies_by_route_; }
+  const std::vector<BucketCounts>& give_ups_by_route() const { return give_ups_by_route_; }
   bool routes_overflowed() const { return routes_overflowed_; }
   const LatencyHistogram& connect_times() const { return connect_times_; }
   // Connect times as replies, by value while there are at most kDistinctMax of them.
@@ -160,7 +159,7 @@ class Measurement {
                   std::span<const std::uint16_t> buckets);
   TimeGrid::TimeSpan add_times(std::span<const WallTime> starts, std::span<const Duration> elapsed);
   void add_connects(Duration connect, std::uint64_t count);
-  void add_reply_to_route(const Attempt& row, const NameTable& routes);
+  std::uint16_t route_id_of(std::uint16_t reader_id, const NameTable& routes);
   std::uint16_t backend_id_of(std::uint16_t reader_id, const NameTable& backends);
   std::uint16_t add_backend(const std::string& name);
   std::optional<std::uint16_t> add_route(const std::string& name);
@@ -185,6 +184,7 @@ class Measurement {
   StartCells starts_;
   Longest longest_;
   std::vector<LatencyHistogram> replies_by_route_;
+  std::vector<BucketCounts> give_ups_by_route_;
   LatencyHistogram connect_times_;
   ExactCounts exact_connects_;  // One series, 0.
   bool routes_overflowed_ = false;
