@@ -122,26 +122,26 @@ Ranking rank_fleet(const FleetCalls& fleet) {
   auto leaving = left.begin();
   const auto leave_before = [&](std::uint32_t bucket) {
     for (; leaving != left.end() && leaving->bucket < bucket; ++leaving) {
-      open_when_left.push_back(calls.open());
-      ranking.left.push_back(place(leaving->bucket, calls.open(), 0, leaving->count));
+      open_when_left.push_back(calls.still_open());
+      ranking.left.push_back(place(leaving->bucket, calls.still_open(), 0, leaving->count));
       calls.give_up(leaving->count);
     }
   };
   for (const BucketCount& entry : replied) {
     leave_before(entry.bucket);
-    const double before = calls.open();
+    const double before = calls.still_open();
     calls.reply(entry.count);
-    ranking.blocks.push_back(place(entry.bucket, before, calls.open(), entry.count));
+    ranking.blocks.push_back(place(entry.bucket, before, calls.still_open(), entry.count));
     // With more than 5 % beyond the limit those are the tail: they are later than anything seen.
     ranking.blocks.back().tail = open_in_tail || entry.bucket == ReplicaCalls::kBeyondLimit ? 1 : 0;
     if (open_in_tail) continue;
     if (entry.bucket == ReplicaCalls::kBeyondLimit) {
       open_in_tail = before;
-    } else if (calls.open() <= open_at_p95) {
-      open_in_tail = calls.open();
+    } else if (calls.still_open() <= open_at_p95) {
+      open_in_tail = calls.still_open();
     }
   }
-  const double open_after_last_reply = calls.open();
+  const double open_after_last_reply = calls.still_open();
   leave_before(ReplicaCalls::kBeyondLimit);
   for (std::size_t i = 0; i < ranking.left.size(); ++i)
     ranking.left[i].tail = std::min(1.0, open_in_tail.value_or(open_after_last_reply) / open_when_left[i]);

@@ -126,7 +126,7 @@ Ranks reply_ranks(const Measurement& measurement, const ReplicaCalls& replica, s
   for (const EndingRow& row : measurement.joined_table_of(replica.backend, limit.value_or(Duration::max()))) {
     if (limit && row.low > *limit) break;
     for (; found < ranks.size() && row.replied > 0; ++found) {
-      const double to_come = calls.open() - static_cast<double>(waited - ranks[found]);
+      const double to_come = calls.still_open() - static_cast<double>(waited - ranks[found]);
       const double needed = std::max(std::ceil(to_come / calls.weight() * (1 - 1e-12)), 1.0);
       if (needed > static_cast<double>(row.replied)) break;
       ranks[found] = seen + static_cast<std::uint64_t>(needed);

@@ -64,10 +64,10 @@ class RouteCurve {
         weight = calls.weight();
       }
       calls.reply(replies.count_at(bucket));
-      open_.push_back(calls.open());
+      open_.push_back(calls.still_open());
       const std::uint64_t left = gave_up->count_at(bucket);
       if (left == 0 && calls.watched() > 0) continue;
-      seen_.push_back({.share = calls_ - calls.open(), .calls = calls.weight()});
+      seen_.push_back({.share = calls_ - calls.still_open(), .calls = calls.weight()});
       calls.give_up(left);
       if (calls.watched() == 0) break;
     }

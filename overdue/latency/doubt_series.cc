@@ -60,7 +60,7 @@ class OpenCalls {
       if (calls.weight() > 1 && calls.watched() < kWatchedMin) break;
       if (replied[bucket] + gave_up[bucket] > 0) last_ = static_cast<std::uint32_t>(bucket);
       calls.reply(replied[bucket]);
-      after_.push_back(calls.open());
+      after_.push_back(calls.still_open());
       calls.give_up(gave_up[bucket]);
     }
     after_.resize(last_ + 1);

@@ -19,7 +19,7 @@ class Redistribution {
     if (count == 0) return;
     const std::uint64_t stay = watched_ - count;
     if (stay == 0) {
-      left_ = open();
+      left_ = still_open();
     } else {
       weight_ *= static_cast<double>(watched_) / static_cast<double>(stay);
     }
@@ -29,7 +29,7 @@ class Redistribution {
   std::uint64_t watched() const { return watched_; }
   double weight() const { return weight_; }  // How many of all calls each watched one stands for.
   // How many would not have replied. Once the last watched ones gave up it stays: nobody can see further.
-  double open() const { return static_cast<double>(watched_) * weight_ + left_; }
+  double still_open() const { return static_cast<double>(watched_) * weight_ + left_; }
 
  private:
   std::uint64_t watched_;
