@@ -191,23 +191,32 @@ TEST(Analyse, SeesThatLateCallsCameTogetherWhereAllOfThemAreInThePointsOwnBucket
   EXPECT_LT(analysis.advice.effective_late_calls, 5);
 }
 
-// The tester's world: the first third of the log had a limit of 150 ms, where the rest waited for a second.
+void wait_at_most(Duration limit, Attempt& row) {
+  if (row.elapsed <= limit) return;
+  row.elapsed = limit;
+  row.ending = Ending::timed_out;
+}
+
+// Of calls to one backend, without routes, at 1 %.
+Analysis analysis_of(const std::vector<Attempt>& rows) {
+  const NameTable names;
+  Measurement measurement;
+  measurement.add(rows, names, names);
+  return analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+}
+
+// The first third of the log had a limit of 150 ms, where the rest waited for a second.
 // With `stalls`, a hundred calls in a row take half a second and more, four times.
 Analysis of_changed_limit(std::uint64_t seed, bool stalls, Duration first_limit = 150ms) {
   GeneratedLog log(seed, {.calls = 30'000, .calls_per_second = 100});
-  NameTable names;
   for (std::size_t i = 0; i < log.rows.size(); ++i) {
     Attempt& row = log.rows[i];
     row.backend = row.route = 0;
     if (stalls && i > 12'000 && i % 4'500 < 100) row.elapsed = 500ms + 1ms * (i % 4'500);
     const Duration limit = i < 10'000 ? first_limit : Duration(1s);
-    if (row.elapsed <= limit) continue;
-    row.elapsed = limit;
-    row.ending = Ending::timed_out;
+    wait_at_most(limit, row);
   }
-  Measurement measurement;
-  measurement.add(log.rows, names, names);
-  return analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+  return analysis_of(log.rows);
 }
 
 bool has_doubt(const Analysis& analysis, std::string_view code) {
@@ -233,19 +242,14 @@ Analysis of_many_limits(std::uint64_t seed, bool stalls) {
   constexpr std::array kLimits = {Duration(1500ms), Duration(60ms),  Duration(60ms),
                                   Duration(100ms),  Duration(100ms), Duration(100ms)};
   GeneratedLog log(seed, {.calls = 8'000, .calls_per_second = 50});
-  NameTable names;
   for (std::size_t i = 0; i < log.rows.size(); ++i) {
     Attempt& row = log.rows[i];
     row.backend = row.route = 0;
     if (stalls && i % 1'000 < 15) row.elapsed = 110ms + 30ms * (i % 1'000);
     const Duration limit = kLimits[i * kLimits.size() / log.rows.size()];
-    if (row.elapsed <= limit) continue;
-    row.elapsed = limit;
-    row.ending = Ending::timed_out;
+    wait_at_most(limit, row);
   }
-  Measurement measurement;
-  measurement.add(log.rows, names, names);
-  return analyse(measurement, {.advice = {.accept_false = Probability{0.01}}});
+  return analysis_of(log.rows);
 }
 
 TEST(Analyse, LimitsThatChangedOftenAreNoDependenceHoweverFewReachThem) {
