@@ -115,7 +115,8 @@ Ranking rank_fleet(const FleetCalls& fleet) {
     ranking.rank_squares += static_cast<double>(count) * (rank - (n + 1) / 2) * (rank - (n + 1) / 2);
     return Place{.bucket = bucket, .score = rank / n};
   };
-  const auto open_at_p95 = static_cast<double>(ranking.calls / 20);
+  const std::uint64_t tail_calls = ranking.calls / 20;  // Whole ones.
+  const auto open_at_p95 = static_cast<double>(tail_calls);
   std::optional<double> open_in_tail;
   std::vector<double> open_when_left;
   Redistribution calls(ranking.calls);

@@ -167,8 +167,8 @@ class TimeDoubts {
     WaitedCells waited{.length = blocks.block_length(), .start = blocks.first_block_start()};
     waited.own.resize(std::size_t{2} * blocks.block_count());
     for (std::uint32_t block = 0; block < blocks.block_count(); ++block) {
-      BucketCounts& replied = waited.own[2 * block];
-      BucketCounts& gave_up = waited.own[2 * block + 1];
+      BucketCounts& replied = waited.own[std::size_t{2} * block];
+      BucketCounts& gave_up = waited.own[std::size_t{2} * block + 1];
       for (std::uint32_t series = 0; series < blocks.series_count(); ++series) {
         const auto ending = static_cast<Ending>(series % kEndingCount);
         if (ending == Ending::replied) replied.merge(blocks.at(series, block));
