@@ -41,8 +41,7 @@ int run_command_line(int argc, char** argv) {
   add_simulate(app, status);
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (first == "help") {
-    print_out(app.help());
-    return exit_done;
+    return print_out(app.help()) ? exit_done : exit_bad_usage;
   }
   const std::vector<std::string> names = names_of(app);
   if (!first.empty() && !first.starts_with('-') && std::ranges::find(names, first) == names.end()) {

@@ -182,8 +182,7 @@ void note_sources_without_times(std::vector<SourceSummary>& sources) {
     if (has_times(source)) continue;
     source.notes.emplace_back(
         "does not say when calls began, and other sources do: its calls are in no figure of time, and no "
-        "rate "
-        "of calls is given");
+        "rate of calls is given");
   }
 }
 

@@ -48,8 +48,7 @@ std::vector<double> shares_seen_past(const Measurement& measurement, const Endin
                                      Duration latency) {
   const TimeGrid& cells = measurement.seconds();
   const TimeGrid& blocks = measurement.blocks();
-  const GiveUps give_ups(table);
-  const SeenPast seen(latency, give_ups);
+  const SeenPast seen(latency, table);
   std::vector<double> shares(cells.block_count(), 1.0);
   if (seen.everybody() || blocks.empty()) return shares;
   std::vector<std::uint16_t> backends(measurement.backends().size());

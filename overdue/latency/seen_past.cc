@@ -32,18 +32,15 @@ double& part_of(Ended& ended, Ending ending) {
 
 }  // namespace
 
-GiveUps::GiveUps(const EndingTable& table) : table_(&table) {
+SeenPast::SeenPast(Duration threshold, const EndingTable& table)
+    : bucket_(LatencyHistogram::bucket_of(threshold)) {
   const auto first = std::ranges::find_if(table, [](const EndingRow& row) { return row.gave_up() > 0; });
-  if (first != table.end()) first_ = first->mid;
-}
-
-SeenPast::SeenPast(Duration threshold, const GiveUps& give_ups)
-    : bucket_(LatencyHistogram::bucket_of(threshold)), any_gave_up_(give_ups.first_ < threshold) {
+  any_gave_up_ = first != table.end() && first->mid < threshold;
   const Duration own = LatencyHistogram::low_of(bucket_);
   const Duration next = LatencyHistogram::low_of(bucket_ + 1);
   double replies = 0, early_replies = 0, gave_up = 0, early_gave_up = 0;
-  for (auto row = std::ranges::lower_bound(*give_ups.table_, own, {}, &EndingRow::low);
-       row != give_ups.table_->end() && row->low < next; ++row) {
+  for (auto row = std::ranges::lower_bound(table, own, {}, &EndingRow::low);
+       row != table.end() && row->low < next; ++row) {
     replies += static_cast<double>(row->replied);
     gave_up += static_cast<double>(row->gave_up());
     if (row->mid <= threshold) early_replies += static_cast<double>(row->replied);

@@ -9,20 +9,6 @@
 
 namespace overdue {
 
-// GiveUps is what a table says of the calls given up, found once for the thresholds of SeenPast.
-//
-// Requires: the table lives as long, and stays as it is. Threads: const and shared.
-class GiveUps {
- public:
-  // `table` is of the whole log.
-  explicit GiveUps(const EndingTable& table);
-
- private:
-  friend class SeenPast;
-  const EndingTable* table_;
-  Duration first_ = Duration::max();
-};
-
 // SeenPast counts, of the calls of a part of a log, those that could have been seen past a threshold. A call
 // given up before could not: where a limit of 150 ms was in force no second has calls later than 225 ms,
 // however slow it is, and that is no sign of bursts (STATISTICS 8).
@@ -36,8 +22,8 @@ class GiveUps {
 // Threads: const and shared.
 class SeenPast {
  public:
-  // `give_ups` is of the whole log; of the threshold's own bucket its table says how much lies below.
-  SeenPast(Duration threshold, const GiveUps& give_ups);
+  // `table` is of the whole log; of the threshold's own bucket it says how much lies below.
+  SeenPast(Duration threshold, const EndingTable& table);
 
   // Nobody gave up before the threshold, in the whole log: everybody counts.
   bool everybody() const { return !any_gave_up_; }

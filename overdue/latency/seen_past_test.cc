@@ -21,11 +21,11 @@ class SeenPastTest : public ::testing::Test {
   }
   SeenPast::Count count(Duration threshold, std::uint32_t block = 0) {
     const EndingTable table = measurement_.table();
-    return SeenPast(threshold, GiveUps(table)).in(measurement_.blocks(), block, {0});
+    return SeenPast(threshold, table).in(measurement_.blocks(), block, {0});
   }
   bool everybody(Duration threshold) {
     const EndingTable table = measurement_.table();
-    return SeenPast(threshold, GiveUps(table)).everybody();
+    return SeenPast(threshold, table).everybody();
   }
   Measurement measurement_;
 };

@@ -11,7 +11,10 @@ std::string note_with(std::string_view part, const std::string& bytes, const Rea
   const auto summary =
       read_attempts(bytes, "log", options,
                     [](std::span<const Attempt>, const NameTable&, const NameTable&, const NameTable&) {});
-  if (!summary) return summary.error().message;
+  if (!summary) {
+    ADD_FAILURE() << summary.error().message;
+    return "";
+  }
   const auto found =
       std::ranges::find_if(summary->notes, [&](const auto& note) { return note.contains(part); });
   return found == summary->notes.end() ? "" : *found;
