@@ -9,6 +9,8 @@
 namespace overdue {
 namespace {
 
+constexpr std::size_t kTogether = 64;  // A multiple of the curve's stride, whose states cost nothing to ask.
+
 // True where P(Bin(n, q) <= n F) is so far below alpha / 2 that computing it cannot be needed. By Chernoff
 // the tail is at most exp(-n KL(F, q)), and KL >= (q - F)^2 / (2 max p (1 - p) over [F, q]). The 15 in the
 // exponent, a factor of three million, more than covers what real n and k may differ from whole ones.
@@ -38,39 +40,8 @@ struct RowTests {
   }
 };
 
-// How far from `row` on no row can be an end of the interval, looked at many at a time. Between `row` and
-// `end` a share is at most the last one's, and R / (S V) no less than with the least R and the greatest S and
-// V; the bound of surely_below() falls with n and rises with the share (its derivative by the share has the
-// sign of (2 p - 1) / (p (1 - p)) - 2 / (q - p), and 1 - p >= q - p). Requires: row > 0.
-std::size_t first_in_question(const SurvivalCurve& curve, const IntervalQuestion& question, double exponent,
-                              std::size_t row) {
-  constexpr std::size_t kTogether = 64;
-  const double ever = std::min(question.replied_ever_low, question.replied_ever_high);
-  for (; row + kTogether <= question.last_row; row += kTogether) {
-    const SurvivalCurve::Point& before = curve[row - 1];
-    const SurvivalCurve::Point& last = curve[row + kTogether - 1];
-    if (before.replies == 0 || !(before.unreplied() > 0.0) || !(last.greenwood > 0.0)) break;
-    const double n = before.replied / (before.unreplied() * last.greenwood) / question.vif;
-    if (!surely_below(std::min(1.0, last.replied / ever), n, question.quantile, exponent)) break;
-  }
-  return row;
-}
-
-QuantileOfAll without_interval(const SurvivalCurve& curve, Quantile quantile) {
-  QuantileOfAll result;
-  result.quantile = quantile;
-  result.replies_only = reply_quantile(curve, quantile);
-  if (!curve.empty()) result.beyond = curve.table().back().low;
-  return result;
-}
-
-}  // namespace
-
-double effective_replies_after(const SurvivalCurve& curve, std::size_t row, std::size_t last_row,
-                               bool of_the_replied) {
-  OVERDUE_CHECK(row <= last_row && last_row < curve.size());
-  const SurvivalCurve::Point& here = curve[row];
-  const SurvivalCurve::Point& end = curve[last_row];
+double effective_replies(const SurvivalCurve::Point& here, const SurvivalCurve::Point& end,
+                         bool of_the_replied) {
   const double counted = static_cast<double>(end.replies);
   if (!of_the_replied) {
     // g = 1 - a and Var(g) = a^2 V, so n = g (1 - g) / Var(g) = (1 - a) / (a V).
@@ -90,6 +61,55 @@ double effective_replies_after(const SurvivalCurve& curve, std::size_t row, std:
   return variance > 0.0 ? share * rest / variance : counted;
 }
 
+// Of the rows between two states no n_e is less than this: it rises with the share that replied and falls
+// with S and with V, so the worst of either state is taken for each.
+double least_effective(const SurvivalCurve::Point& before, const SurvivalCurve::Point& last,
+                       const SurvivalCurve::Point& end, bool of_the_replied) {
+  if (!of_the_replied) return before.replied / (before.unreplied() * last.greenwood);
+  const double share = before.replied / end.replied;
+  const double rest = (end.replied - last.replied) / end.replied;
+  const double most_share = last.replied / end.replied;
+  const double most_rest = (end.replied - before.replied) / end.replied;
+  const double left = end.unreplied();
+  const double later =
+      left > 0.0 ? most_share * most_share * left * left * (end.greenwood - before.greenwood) : 0.0;
+  const double variance = (most_rest * most_rest * last.greenwood + later) / (end.replied * end.replied);
+  return share * rest / variance;
+}
+
+// How far from `row` on no row can be an end of the interval, looked at many at a time. In between a
+// share is at most the last one's; the bound of surely_below() falls with n and rises with the share
+// (its derivative by the share has the sign of (2 p - 1) / (p (1 - p)) - 2 / (q - p), and 1 - p >= q - p).
+// Requires: row > 0, and a multiple of kTogether.
+std::size_t first_in_question(const SurvivalCurve& curve, const SurvivalCurve::Point& end,
+                              const IntervalQuestion& question, double exponent, std::size_t row) {
+  const double ever = std::min(question.replied_ever_low, question.replied_ever_high);
+  for (; row + kTogether <= question.last_row; row += kTogether) {
+    const SurvivalCurve::Point before = curve[row - 1];
+    const SurvivalCurve::Point last = curve[row + kTogether - 1];
+    if (before.replies == 0 || !(before.unreplied() > 0.0) || !(last.greenwood > 0.0)) break;
+    const double n = least_effective(before, last, end, question.of_the_replied) / question.vif;
+    if (!surely_below(std::min(1.0, last.replied / ever), n, question.quantile, exponent)) break;
+  }
+  return row;
+}
+
+QuantileOfAll without_interval(const SurvivalCurve& curve, Quantile quantile) {
+  QuantileOfAll result;
+  result.quantile = quantile;
+  result.replies_only = reply_quantile(curve, quantile);
+  if (!curve.empty()) result.beyond = curve.table().back().low;
+  return result;
+}
+
+}  // namespace
+
+double effective_replies_after(const SurvivalCurve& curve, std::size_t row, std::size_t last_row,
+                               bool of_the_replied) {
+  OVERDUE_CHECK(row <= last_row && last_row < curve.size());
+  return effective_replies(curve[row], curve[last_row], of_the_replied);
+}
+
 double effective_replies_before(const SurvivalCurve& curve, std::size_t row, std::size_t last_row,
                                 bool of_the_replied) {
   // S and V do not change between replies, so the row before will do for the reply before.
@@ -103,17 +123,20 @@ IntervalRows interval_rows(const SurvivalCurve& curve, const IntervalQuestion& q
   OVERDUE_CHECK(question.vif >= 1.0);
   IntervalRows rows;
   RowTests tests{.q = question.quantile, .alpha = question.alpha};
+  const SurvivalCurve::Point end = curve[question.last_row];
   bool first = true;
   for (std::size_t row = 0; row <= question.last_row && !(rows.low && rows.high); ++row) {
-    if (!first && !rows.low && !question.of_the_replied)
-      row = first_in_question(curve, question, tests.exponent, row);
+    if (!first && !rows.low && row % kTogether == 0)
+      row = first_in_question(curve, end, question, tests.exponent, row);
     if (curve.table()[row].replied == 0) continue;
-    const double replied = curve[row].replied;
-    tests.n = effective_replies_before(curve, row, question.last_row, question.of_the_replied) / question.vif;
+    const SurvivalCurve::Point here = curve[row];
+    // S and V do not change between replies: just before this one they are what they were after the last.
+    const SurvivalCurve::Point before = first ? here : curve[row - 1];
+    tests.n = effective_replies(before, end, question.of_the_replied) / question.vif;
     if (first) rows.low_unbounded = binomial_at_most(0.0, tests.n, tests.q) > question.alpha / 2.0;
     first = false;
-    const double share_low = std::min(1.0, replied / question.replied_ever_low);
-    const double share_high = std::min(1.0, replied / question.replied_ever_high);
+    const double share_low = std::min(1.0, here.replied / question.replied_ever_low);
+    const double share_high = std::min(1.0, here.replied / question.replied_ever_high);
     if (!rows.low && tests.can_be_low(share_low)) rows.low = row;
     if (!rows.high_one_sided && tests.is_above(share_high, question.alpha)) rows.high_one_sided = row;
     if (!rows.high && tests.is_above(share_high, question.alpha / 2.0)) rows.high = row;

@@ -264,22 +264,26 @@ TEST(QuantileInterval, RowsThatAreNotLookedAtOneByOneCouldNotBeItsEnds) {
     }
     const EndingTable table = exact_table(ended);
     const SurvivalCurve curve(table);
-    const double ever = 1 - curve.back().rejected;
-    for (const double q : {0.02, 0.3, 0.5, 0.9, 0.99, 0.999}) {
-      for (const double vif : {1.0, 40.0}) {
-        const IntervalQuestion question{.quantile = q,
-                                        .vif = vif,
-                                        .replied_ever_low = ever,
-                                        .replied_ever_high = std::min(1.0, ever * 1.001),
-                                        .last_row = table.size() - 1};
-        const IntervalRows found = interval_rows(curve, question);
-        const IntervalRows expected = rows_one_by_one(curve, question);
-        SCOPED_TRACE(testing::Message() << given_up << " given up, q " << q << ", vif " << vif);
-        EXPECT_EQ(found.low, expected.low);
-        EXPECT_EQ(found.low_beyond, expected.low_beyond);
-        EXPECT_EQ(found.low_unbounded, expected.low_unbounded);
-        EXPECT_EQ(found.high, expected.high);
-        EXPECT_EQ(found.high_one_sided, expected.high_one_sided);
+    for (const bool of_the_replied : {false, true}) {
+      const double ever = of_the_replied ? curve.back().replied : 1 - curve.back().rejected;
+      for (const double q : {0.02, 0.3, 0.5, 0.9, 0.99, 0.999}) {
+        for (const double vif : {1.0, 40.0}) {
+          const IntervalQuestion question{.quantile = q,
+                                          .vif = vif,
+                                          .replied_ever_low = ever,
+                                          .replied_ever_high = std::min(1.0, ever * 1.001),
+                                          .of_the_replied = of_the_replied,
+                                          .last_row = table.size() - 1};
+          const IntervalRows found = interval_rows(curve, question);
+          const IntervalRows expected = rows_one_by_one(curve, question);
+          SCOPED_TRACE(testing::Message() << given_up << " given up, q " << q << ", vif " << vif
+                                          << (of_the_replied ? ", of the replied" : ""));
+          EXPECT_EQ(found.low, expected.low);
+          EXPECT_EQ(found.low_beyond, expected.low_beyond);
+          EXPECT_EQ(found.low_unbounded, expected.low_unbounded);
+          EXPECT_EQ(found.high, expected.high);
+          EXPECT_EQ(found.high_one_sided, expected.high_one_sided);
+        }
       }
     }
   }

@@ -20,6 +20,10 @@ namespace overdue {
 // so every ending between two give-ups carries one share, 1 / (n G), and all sums are that share times a
 // count. No long product of factors is formed: with nothing cut off the shares are counts over n.
 //
+// Only every kStride-th state is kept, since memory that is written to for the first time costs more than
+// going through a few rows again: a row is had in constant time, and a loop over all rows that asks for a few
+// points is cheap.
+//
 // Requires: the table ascends, and lives as long as the curve. Threads: any may read.
 class SurvivalCurve {
  public:
@@ -40,15 +44,11 @@ class SurvivalCurve {
   explicit SurvivalCurve(const EndingTable&& table) = delete;  // It would not live as long.
 
   const EndingTable& table() const { return *table_; }
-  std::size_t size() const { return points_.size(); }
-  bool empty() const { return points_.empty(); }
-  const Point& operator[](std::size_t row) const { return points_[row]; }
-  const Point& back() const { return points_.back(); }  // Requires: !empty().
-  std::uint64_t calls() const { return calls_; }        // n: every row of the table.
-  // Calls still watched just before the row.
-  std::uint64_t watched_before(std::size_t row) const {
-    return row == 0 ? calls_ : points_[row - 1].watched_after;
-  }
+  std::size_t size() const { return table_->size(); }
+  bool empty() const { return table_->empty(); }
+  Point operator[](std::size_t row) const;        // Requires: row < size().
+  const Point& back() const { return end_; }      // Requires: !empty().
+  std::uint64_t calls() const { return calls_; }  // n: every row of the table.
 
   // The last row whose mid is at or below t; nothing where all lie above.
   std::optional<std::size_t> row_at(Duration t) const;
@@ -61,9 +61,33 @@ class SurvivalCurve {
   std::size_t row_of_reply(std::uint64_t rank) const;
 
  private:
+  static constexpr std::size_t kStride = 16;
+
+  // What stands between two rows: the point where calls were last given up, and counts since. Sums are the
+  // share of one watched call times a count, so that rounding does not grow with the rows.
+  class State {
+   public:
+    explicit State(std::uint64_t calls);
+    void take(const EndingRow& row);
+    Point point() const;
+
+   private:
+    void give_up(std::uint64_t count);
+
+    Point base_;
+    double share_ = 0;      // 1 / (n G).
+    double effective_ = 0;  // Y* of STATISTICS 1, at the base.
+    std::uint64_t watched_ = 0;
+    std::uint64_t replied_ = 0;
+    std::uint64_t reset_ = 0;
+    std::uint64_t rejected_ = 0;
+    bool all_gave_up_ = false;  // Their share stays open, whatever empty rows follow.
+  };
+
   const EndingTable* table_;
   std::uint64_t calls_ = 0;
-  std::vector<Point> points_;
+  std::vector<State> before_;  // Before row 0, kStride, 2 kStride ...
+  Point end_;
 };
 
 }  // namespace overdue

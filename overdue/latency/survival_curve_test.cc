@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "overdue/base/random.h"
 #include "overdue/latency/test_tables.h"
 
 namespace overdue {
@@ -135,11 +136,46 @@ RC_GTEST_PROP(SurvivalCurve, SharesAddUpToOneAtEveryRow, ()) {
   const EndingTable table = exact_table(any_endings());
   const SurvivalCurve curve(table);
   for (std::size_t row = 0; row < curve.size(); ++row) {
-    const SurvivalCurve::Point& point = curve[row];
+    const SurvivalCurve::Point point = curve[row];
     RC_ASSERT(std::abs(point.replied + point.open + point.reset + point.rejected - 1.0) < 1e-12);
     if (row > 0) {
       RC_ASSERT(point.replied >= curve[row - 1].replied);
     }
+  }
+}
+
+TEST(SurvivalCurve, EveryRowOfALongTableIsWhereTheRowsUpToItEnd) {
+  Random random(9);
+  std::vector<Ended> ended;
+  for (int call = 0; call < 1000; ++call) {
+    const double kind = random.uniform();
+    const Ending ending = kind < 0.1    ? Ending::timed_out
+                          : kind < 0.2  ? Ending::reset
+                          : kind < 0.25 ? Ending::rejected
+                                        : Ending::replied;
+    ended.push_back({1ms * (call + 1), ending, 1 + random.below(3)});
+  }
+  const EndingTable table = exact_table(ended);
+  const SurvivalCurve curve(table);
+  ASSERT_EQ(table.size(), 1000U);
+  std::uint64_t watched = curve.calls();
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const EndingRow& here = table[row];
+    watched -= here.replied + here.rejected + here.reset + here.gave_up();
+    // Whoever is watched after it gives up at once, which moves nothing.
+    EndingTable until(table.begin(), table.begin() + static_cast<std::ptrdiff_t>(row) + 1);
+    until.push_back(
+        {.low = here.low + 1ns, .mid = here.low + 1ns, .high = here.low + 1ns, .timed_out = watched});
+    const SurvivalCurve ending_here(until);
+    const SurvivalCurve::Point& end = ending_here.back();
+    const SurvivalCurve::Point point = curve[row];
+    ASSERT_EQ(point.replied, end.replied) << row;
+    ASSERT_EQ(point.open, end.open) << row;
+    ASSERT_EQ(point.reset, end.reset) << row;
+    ASSERT_EQ(point.rejected, end.rejected) << row;
+    ASSERT_EQ(point.greenwood, end.greenwood) << row;
+    ASSERT_EQ(point.replies, end.replies) << row;
+    ASSERT_EQ(point.watched_after, watched) << row;
   }
 }
 

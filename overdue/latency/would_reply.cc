@@ -7,12 +7,13 @@ namespace overdue {
 WouldReply::WouldReply(const SurvivalCurve& curve) : curve_(&curve) {
   if (curve.empty()) return;
   const double ever = curve.back().replied;
-  const std::uint64_t replies = curve.back().replies;
   const EndingTable& table = curve.table();
-  for (std::size_t row = 0; row < table.size() && curve[row].replies < replies; ++row) {
+  std::uint64_t to_come = curve.back().replies;
+  for (std::size_t row = 0; row < table.size() && (to_come -= table[row].replied) > 0; ++row) {
+    if (table[row].gave_up() == 0) continue;
     const auto gave_up = static_cast<double>(table[row].gave_up());
-    const SurvivalCurve::Point& then = curve[row];
-    if (!(gave_up > 0) || !(then.open > 0)) continue;
+    const SurvivalCurve::Point then = curve[row];
+    if (!(then.open > 0)) continue;
     const std::uint32_t bucket = LatencyHistogram::bucket_of(table[row].low);
     if (parts_.empty() || parts_.back().bucket != bucket)
       parts_.push_back({.bucket = bucket, .first_row = row});
@@ -39,7 +40,8 @@ std::vector<WouldReply::Chance> WouldReply::chances(Duration threshold) const {
     double sum = 0;
     for (std::size_t row = part.first_row; row < table.size(); ++row) {
       if (LatencyHistogram::bucket_of(table[row].low) != own) break;
-      const SurvivalCurve::Point& then = (*curve_)[row];
+      if (table[row].gave_up() == 0) continue;
+      const SurvivalCurve::Point then = (*curve_)[row];
       if (!(then.open > 0)) continue;
       const double later = table[row].mid < threshold ? late : curve_->back().replied - then.replied;
       sum += static_cast<double>(table[row].gave_up()) * later / then.open;

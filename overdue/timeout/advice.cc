@@ -192,7 +192,7 @@ AbandonmentRange abandonment_range(const SurvivalCurve& curve, const TimeoutAdvi
   const SurvivalCurve lost(changed);
   const std::size_t last_row = advice.open.last_row;
   const SurvivalCurve::Point then = lost.at(std::min(timeout, advice.open.longest_wait));
-  const SurvivalCurve::Point& end = lost[last_row];
+  const SurvivalCurve::Point end = lost[last_row];
   const double abandoned = static_cast<double>(range.abandoned_before) / static_cast<double>(curve.calls());
   const double ever_if_lost =
       end.replied + std::min(end.open, advice.open.replied_ever - advice.open.replied_share);

@@ -23,18 +23,23 @@ constexpr double kIndexOneFromFifth = 4.0;
 const double kIndexHalfFromHalf = 1.0 + std::sqrt(2.0);
 const double kIndexHalfFromFifth = 1.0 / (std::sqrt(1.25) - 1.0);
 
-bool holds_calls(const EndingRow& row) { return row.replied + row.rejected + row.reset + row.gave_up() > 0; }
+std::uint64_t calls_in(const EndingRow& row) {
+  return row.replied + row.rejected + row.reset + row.gave_up();
+}
 
 std::size_t row_of_longest_wait(const SurvivalCurve& curve) {
   const EndingTable& table = curve.table();
   std::size_t longest = 0;
   std::optional<std::size_t> first_cut;
   std::optional<std::size_t> last_watched;
+  std::uint64_t watched = curve.calls();
   for (std::size_t row = 0; row < table.size(); ++row) {
-    if (!holds_calls(table[row])) continue;
+    const std::uint64_t ended = calls_in(table[row]);
+    if (ended == 0) continue;
     longest = row;
     if (!first_cut && table[row].gave_up() > 0) first_cut = row;
-    if (curve.watched_before(row) >= kWatchedMin) last_watched = row;
+    if (watched >= kWatchedMin) last_watched = row;
+    watched -= ended;
   }
   const bool cut_earlier = first_cut && *first_cut < longest;
   return cut_earlier && last_watched ? *last_watched : longest;
@@ -91,7 +96,7 @@ OpenCalls judge_open_calls(const SurvivalCurve& curve, double accept_false) {
   OpenCalls open;
   open.last_row = row_of_longest_wait(curve);
   const EndingRow& last = curve.table()[open.last_row];
-  const SurvivalCurve::Point& end = curve[open.last_row];
+  const SurvivalCurve::Point end = curve[open.last_row];
   open.longest_wait = last.mid;
   open.open_calls = end.watched_after + last.gave_up();
   open.replied_share = end.replied;
