@@ -344,7 +344,7 @@ TEST(TheCommand, FilesBehindAnOptionAreFiles) {
   const std::string log = folder.file("a.csv", lesson_log(5'000));
   const std::string more = folder.file("b.csv", lesson_log(5'000));
   for (const std::string option : {"--where host=a", "--map ending=ending", "--fail-on clock_step"}) {
-    const CommandResult run = run_overdue("advise " + option + " " + log + " " + more);
+    const CommandResult run = run_overdue(fmt::format("advise {} {} {}", option, log, more));
     EXPECT_THAT(run.out + run.err, AllOf(HasSubstr("a.csv"), HasSubstr("b.csv"))) << option;
     EXPECT_THAT(run.err, Not(HasSubstr("write it as in"))) << option;
   }

@@ -149,7 +149,8 @@ const Result<ReadLogs>& kept_to_the_end(Result<ReadLogs> logs) {
 Result<int> advise(const AdviseFlags& flags) {
   if (const auto known = check_doubt_codes(flags.fail_on); !known) return std::unexpected(known.error());
   if (flags.write_policy.empty() != flags.name.empty()) {
-    return fail(ErrorCode::invalid_argument, "--write-policy FILE and --name NAME go together");
+    return fail(ErrorCode::invalid_argument,
+                "--write-policy FILE and --name NAME go together, and neither may be empty");
   }
   if (!flags.write_policy.empty() && !flags.log.by.empty()) {
     return fail(ErrorCode::invalid_argument,

@@ -13,6 +13,7 @@
 #include "overdue/simulated/scenario_file.h"
 #include "overdue/simulated/table_reader.h"
 #include "overdue/simulated/toml_tree.h"
+#include "overdue/timeout/open_calls.h"
 
 namespace overdue {
 namespace {
@@ -63,6 +64,12 @@ Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::strin
   }
   const auto& group = (*groups)[0];
   const auto advised = group.value("advice", nlohmann::json::object());
+  const std::string declined = advised.is_object() ? advised.value("declined", "") : "";
+  if (declined == "unit_unclear" || declined == "not_identifiable" || declined == "too_many_untimed") {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{}: how long its calls take cannot be said: the advice was declined, {}", path,
+                            declined));
+  }
   const std::vector<Point> points = reply_points(group.value("quantiles", nlohmann::json::array()), advised);
   if (points.empty())
     return fail(ErrorCode::invalid_argument, fmt::format("{}: has no quantiles of all calls", path));
@@ -82,13 +89,34 @@ Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::strin
   return buckets;
 }
 
+// What advice is declined for, a distribution does not follow from either.
+Result<void> check_distribution(const SourceSummary& source, const Measurement& measurement,
+                                const SurvivalCurve& curve) {
+  constexpr double kOpenMax = 0.01;
+  const auto declined = [&](std::string_view why) {
+    return fail(ErrorCode::unsupported,
+                fmt::format("{}: how long its calls take cannot be said: {}", source.path, why));
+  };
+  if (!source.unit_doubt.empty()) return declined(source.unit_doubt);
+  if (measurement.untimed_give_ups() > measurement.attempts() / 2)
+    return declined("most calls were lost without a time; --limit of overdue advise gives them one");
+  if (curve.empty()) return {};
+  const OpenCalls open = judge_open_calls(curve, kOpenMax);
+  if (open.verdict == WaitVerdict::slow)
+    return declined(describe(open) + ". Replies that would have come later are not in the log");
+  return {};
+}
+
 // The replies of a log as a survival curve has them: a call that was given up counts among those slower than
 // that. Shares that never replied are left out; what is lost is the network's to say.
 Result<Buckets> buckets_of_log(const std::string& path) {
   const auto log = read_log(path, {});
   if (!log) return std::unexpected(log.error());
-  const EndingTable table = log->groups.begin()->second.table();
+  const Measurement& measurement = log->groups.begin()->second;
+  const EndingTable table = measurement.table();
   const SurvivalCurve curve(table);
+  if (const auto fine = check_distribution(log->source, measurement, curve); !fine)
+    return std::unexpected(fine.error());
   Buckets buckets;
   double before = 0;
   for (std::size_t row = 0; row < curve.size(); ++row) {

@@ -64,13 +64,15 @@ BlockInflation block_inflation(const std::vector<BlockTail>& blocks) {
     all += block;
     if (block.replied > 0) ++result.blocks_with_replies;
   }
-  result.known = result.blocks_with_replies >= 2;
   result.late_calls = static_cast<std::uint64_t>(std::llround(std::max(0.0, all.late - all.given_up.late)));
-  if (result.known && all.late > 0 && all.late < all.replied) {
+  if (result.blocks_with_replies >= 2 && all.late > 0 && all.late < all.replied) {
     for (const std::size_t joined : {1U, 2U, 4U, 8U}) {
       result.vif = std::max(result.vif, excess(blocks, joined, all));
     }
   }
+  // As many as replicas are compared by: of two files a day apart each is one block or two.
+  constexpr std::uint64_t kBlocksMin = 8;
+  result.known = result.blocks_with_replies >= kBlocksMin || result.vif > 1;
   result.effective_late_calls = static_cast<double>(result.late_calls) / result.vif;
   return result;
 }

@@ -43,7 +43,7 @@ using TailByBlock = std::function<std::vector<BlockTail>(Duration late_above)>;
 // `vif` times the calls are needed for the same certainty (STATISTICS 5). Late calls that come in pauses of a
 // server are one piece of evidence each pause, not one each call.
 struct BlockInflation {
-  bool known = false;               // There were at least two blocks with replies.
+  bool known = false;               // There were eight blocks with replies, or fewer that differ.
   double vif = 1;                   // 1 where the late calls fall like independent ones.
   std::uint64_t late_calls = 0;     // Those that were seen, to the nearest.
   double effective_late_calls = 0;  // late_calls / vif.

@@ -329,6 +329,7 @@ class FleetComparison {
     dominant_ = dominant();
     std::vector<OrderedQuantile> medians;
     std::vector<OrderedQuantile> p95s;
+    std::vector<double> middles;
     for (const bool only_enough : {true, false}) {
       if (!medians.empty()) break;
       for (const Member& member : members_) {
@@ -336,9 +337,14 @@ class FleetComparison {
         if (!used || member.total.calls == 0) continue;
         medians.emplace_back(member.calls->median);
         p95s.emplace_back(member.calls->p95);
+        if (member.calls->middle) middles.push_back(*member.calls->middle);
       }
     }
     if (medians.empty()) return;
+    if (middles.size() == medians.size()) {
+      std::ranges::sort(middles);
+      fleet_middle_ = middles[(middles.size() - 1) / 2];
+    }
     fleet_median_ = lower_median(std::move(medians));
     fleet_p95_ = lower_median(std::move(p95s));
     if (!fleet_median_->beyond) result_.fleet_median = fleet_median_->value;
@@ -388,12 +394,19 @@ class FleetComparison {
     const OrderedQuantile median(member.calls->median);
     const OrderedQuantile p95(member.calls->p95);
     const double floor = member.total.calls < kCallsForLowFloor ? kSlowFloorFewCalls : kSlowFloor;
-    row.slow = row.test->p < p_max() && median.at_least(floor, *fleet_median_);
+    row.slow =
+        row.test->p < p_max() && median.at_least(floor, *fleet_median_) && is_more_than_a_tick(member, floor);
     // Where both lie beyond the limit the share of calls there is all there is to compare.
     const bool far_above = p95.at_least(kSlowFloor, *fleet_p95_) || fleet_p95_->beyond;
     row.slow_tail = tail_significant && far_above &&
                     row.tail_share >= kRateFactor * row.tail_share_of_others &&
                     row.tail_share >= row.tail_share_of_others + kTailSharePlus;
+  }
+
+  // Medians far apart may be neighbours on the log's clock; the middle half of the calls is not.
+  bool is_more_than_a_tick(const Member& member, double floor) const {
+    if (!fleet_middle_ || !member.calls->middle) return true;
+    return *member.calls->middle >= (1 + 0.6 * (floor - 1)) * *fleet_middle_;
   }
 
   bool is_failing(const Member& member, const ReplicaRow& row) const {
@@ -446,6 +459,7 @@ class FleetComparison {
   const Member* dominant_ = nullptr;
   std::optional<OrderedQuantile> fleet_median_;
   std::optional<OrderedQuantile> fleet_p95_;
+  std::optional<double> fleet_middle_;
   Comparison result_;
 };
 

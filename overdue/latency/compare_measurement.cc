@@ -62,6 +62,17 @@ std::optional<Duration> within(std::optional<Duration> limit, const std::optiona
   return row && !(limit && row->low > *limit) ? std::optional(row->mid) : std::nullopt;
 }
 
+std::optional<double> mean_within(std::optional<Duration> limit,
+                                  std::span<const std::optional<EndingRow>> rows) {
+  double sum = 0;
+  for (const std::optional<EndingRow>& row : rows) {
+    const auto latency = within(limit, row);
+    if (!latency) return std::nullopt;
+    sum += static_cast<double>(latency->count());
+  }
+  return sum / static_cast<double>(rows.size());
+}
+
 std::vector<std::uint16_t> named_backends(const Measurement& measurement) {
   std::vector<std::uint16_t> backends;
   for (std::size_t id = 1; id < measurement.backends().size(); ++id) {
@@ -112,7 +123,17 @@ std::optional<Duration> first_give_up(const Measurement& measurement, const Repl
   return first;
 }
 
-using Ranks = std::array<std::uint64_t, 2>;
+// Of the middle half, the median amidst them, and last of the p95.
+constexpr std::size_t kMiddle = 25;
+using Ranks = std::array<std::uint64_t, kMiddle + 1>;
+
+Ranks ranks_of(std::uint64_t waited) {
+  Ranks ranks{};
+  for (std::size_t i = 0; i < kMiddle; ++i)
+    ranks[i] = rank_of(Quantile(static_cast<double>(13 + i) / 50), waited);  // 26, 28, ... 74 %.
+  ranks[kMiddle] = rank_of(Quantile(0.95), waited);
+  return ranks;
+}
 
 // The replies, counted from the fastest, with which the calls that waited reach the ranks: those given up
 // from the limit on as infinite, those before it as far as they were watched. One more than there are: not
@@ -152,13 +173,14 @@ void read_tables(const Measurement& measurement, FleetCalls& fleet) {
   for (std::size_t i = 0; i < fleet.replicas.size(); ++i) {
     ReplicaCalls& replica = fleet.replicas[i];
     if (const std::uint64_t waited = waited_of(replica); waited > 0) {
-      Ranks ranks = {rank_of(Quantile(0.5), waited), rank_of(Quantile(0.95), waited)};
+      Ranks ranks = ranks_of(waited);
       const auto first = first_give_up(measurement, replica, timed_out[i]);
       if (first && !(fleet.limit && *first >= *fleet.limit))
         ranks = reply_ranks(measurement, replica, fleet.limit, ranks);
       const auto rows = measurement.reply_rows_of(replica.backend, ranks);
-      replica.median = within(fleet.limit, rows[0]);
-      replica.p95 = within(fleet.limit, rows[1]);
+      replica.median = within(fleet.limit, rows[kMiddle / 2]);
+      replica.p95 = within(fleet.limit, rows[kMiddle]);
+      replica.middle = mean_within(fleet.limit, std::span(rows).first(kMiddle));
     }
     if (!fleet.timed) read_untimed_block(measurement.table_of(replica.backend), fleet.limit, replica);
   }
@@ -241,16 +263,35 @@ SparseCounts joined_counts(const TimeGrid& grid, const JoinedBlock& block, Bucke
   return counts;
 }
 
+// The grid's blocks with a call of the fleet that waited. A log that is silent for most of its time (two
+// files of ten minutes a day apart, one call that began an hour before the others) has few of the others.
+std::vector<std::uint32_t> used_blocks(const TimeGrid& grid, const FleetCalls& fleet) {
+  const auto is_used = [&](std::uint32_t block) {
+    return std::ranges::any_of(fleet.replicas, [&](const ReplicaCalls& replica) {
+      return std::ranges::any_of(kWaitedEndings, [&](Ending ending) {
+        const std::uint32_t series = Measurement::series_of(replica.backend, ending);
+        return series < grid.series_count() && !grid.at(series, block).empty();
+      });
+    });
+  };
+  std::vector<std::uint32_t> used;
+  for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
+    if (is_used(block)) used.push_back(block);
+  }
+  return used;
+}
+
 void read_blocks(const TimeGrid& grid, FleetCalls& fleet) {
   const auto limit = grid_limit(grid, fleet);
-  const std::uint32_t joined = std::min(kCompareBlocks, grid.block_count());
+  const std::vector<std::uint32_t> used = used_blocks(grid, fleet);
+  const std::size_t joined = std::min<std::size_t>(kCompareBlocks, used.size());
   BucketSums sums;
   for (ReplicaCalls& replica : fleet.replicas) {
     bool any_left = false;
     replica.left.resize(joined);
-    for (std::uint32_t j = 0; j < joined; ++j) {
-      const std::uint32_t from = j * grid.block_count() / joined;
-      const std::uint32_t to = (j + 1) * grid.block_count() / joined;
+    for (std::size_t j = 0; j < joined; ++j) {
+      const std::uint32_t from = used[j * used.size() / joined];
+      const std::uint32_t to = used[(j + 1) * used.size() / joined - 1] + 1;
       SparseCounts& left = replica.left[j];
       replica.blocks.push_back(joined_counts(grid, {replica.backend, from, to, limit}, sums, left));
       any_left = any_left || !left.empty();

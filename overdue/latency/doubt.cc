@@ -181,11 +181,13 @@ class PlainDoubts {
     const auto found = find_caller_limit(table_, context_.limit);
     if (!found) return;
     if (found->abandoned) {
-      return raise("caller_limit",
-                   "Callers give up at {}: {} of {} that left did so then. That is a timeout of theirs, and "
-                   "nothing slower "
-                   "than it can be seen here.",
-                   shown(found->at), format_count(found->count), format_count(found->of));
+      const bool all = table_.back().mid <= found->at;
+      return raise(
+          "caller_limit",
+          "Callers give up at {}: {} of {} that left did so then. That is a timeout of theirs, and {}.",
+          shown(found->at), format_count(found->count), format_count(found->of),
+          all ? "nothing slower than it can be seen here"
+              : "slower replies are seen only of calls without it");
     }
     raise("caller_limit",
           "Callers give up at {}: {} of {} timed-out calls were cut then, well before the limit of the "
@@ -231,6 +233,7 @@ class PlainDoubts {
                    shown_below(covered, kShortLog));
     }
     const Measurement::Starts starts = measurement_.starts();
+    if (starts.counts.empty()) return;  // Histograms of intervals: of their calls only those are known.
     std::array<bool, kBlocks> used{};
     for (std::size_t i = 0; i < starts.counts.size(); ++i) {
       if (starts.counts[i] > 0) used[i * kBlocks / starts.counts.size()] = true;

@@ -411,5 +411,51 @@ TEST(Csv, SaysOfRowsWithLineBreaksInQuotesThatTheyAreNotRead) {
   EXPECT_EQ(most.rows, Rows({"replied 7"}));
 }
 
+TEST(Csv, RefusesK6sRowsOfAllMetricsTogether) {
+  const std::string_view bytes =
+      "metric_name,timestamp,metric_value,status\nhttp_reqs,1700000000,1,200\nhttp_req_duration,1700000000,"
+      "22.5,200\n";
+  ReadOptions options;
+  const std::string right = "--where metric_name=http_req_duration --map latency=metric_value --unit ms";
+  EXPECT_NE(read(bytes, options).summary.error().message.find(right), std::string::npos);
+  options.columns["latency"] = "metric_value";
+  options.unit = Duration(1'000'000);
+  EXPECT_NE(read(bytes, options).summary.error().message.find(right), std::string::npos);
+  options.where = {{"metric_name", "http_req_duration"}};
+  EXPECT_EQ(read(bytes, options).rows, Rows{"replied 22.5 t=1700000000000000000"});
+}
+
+TEST(Csv, RefusesPercentilesInRowsOfTheirOwn) {
+  for (const std::string_view bytes :
+       {"host,quantile,latency_ms\na,0.5,10\na,0.99,50\n", "host,stat,latency_ms\na,p50,10\na,max,50\n",
+        "{\"percentile\":\"99\",\"latency_ms\":50}\n", "host,99pct_latency_ms\na,50\n",
+        "host,latency_tp99_ms\na,50\n", "host,latency_ms_upper_99\na,50\n", "host,latency_99th_ms\na,50\n"}) {
+    const Read got = read(bytes);
+    ASSERT_FALSE(got.summary) << bytes;
+    EXPECT_EQ(got.summary.error().code, ErrorCode::unsupported) << got.summary.error().message;
+  }
+  // A column of that name may hold something else.
+  EXPECT_TRUE(read("quantile,latency_ms\nlow,10\nhigh,50\n").summary);
+  EXPECT_TRUE(read("stat,latency_ms\nhome,10\naway,50\n").summary);
+}
+
+TEST(Csv, ReadsTheUnitBehindANameOfAnotherScript) {
+  for (const char* name : {"延迟 (ms)", "延迟（ms）", "Латентность_ms", "durée_ms"}) {
+    ReadOptions options;
+    options.columns["latency"] = name;
+    const Read got = read(std::string(name) + ",code\n12.5,200\n", options);
+    EXPECT_EQ(got.rows, Rows{"replied 12.5"}) << name;
+  }
+}
+
+// -412 ms as a number of 64 bits without a sign.
+TEST(Csv, TakesAWrappedDurationForANegativeOne) {
+  std::string bytes = "latency_us,status\n";
+  for (int i = 0; i < 200; ++i) bytes += "7000,200\n";
+  const Read got = read(bytes + "18446744073709139616,200\n18446744073709551616,200\n");
+  EXPECT_EQ(got.rows.size(), 200U);
+  EXPECT_EQ(asides(got.summary.value()), "negative duration x1 @202; latency is no number x1 @203; ");
+}
+
 }  // namespace
 }  // namespace overdue

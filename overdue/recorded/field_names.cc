@@ -116,6 +116,54 @@ Result<void> take_maps(const std::vector<std::string>& names, const ReadOptions&
   return {};
 }
 
+// k6's CSV has a row a metric, and durations are some of them.
+bool is_k6(const std::vector<std::string>& names) {
+  return std::ranges::find(names, "metric_name") != names.end() &&
+         std::ranges::find(names, "metric_value") != names.end();
+}
+
+// Requires: is_k6(). All its metrics together would be taken for latencies.
+Result<void> check_k6(const ReadOptions& options, const std::string& path) {
+  const bool chosen =
+      std::ranges::any_of(options.where, [](const auto& where) { return where.first == "metric_name"; });
+  if (chosen && options.columns.contains("latency")) return {};
+  return fail(
+      ErrorCode::unreadable_input,
+      fmt::format("{}: is k6's CSV, a row for each metric of each call: one of them is the latency, as "
+                  "in --where metric_name=http_req_duration --map latency=metric_value --unit ms",
+                  path));
+}
+
+// Says of each row which percentile it is, or which other statistic: minute, host, quantile, latency.
+constexpr std::string_view kQuantileNames[] = {"quantile", "percentile", "pctl", "le"};
+constexpr std::string_view kStatisticNames[] = {"stat", "statistic", "aggregation", "aggregate"};
+
+bool says_statistic(std::string_view text) {
+  const ReadName read = read_name(text);
+  return read.statistic || read.joined == "count" || read.joined == "sum";
+}
+
+bool says_quantile(std::string_view text) {
+  const bool number =
+      !text.empty() && std::ranges::all_of(text, [](char c) { return is_digit(c) || c == '.' || c == '%'; });
+  return number || text == "+Inf" || says_statistic(text);
+}
+
+// The field that says so of every row.
+std::optional<std::string> statistic_field(const std::vector<std::string>& names, const FieldPlan& plan,
+                                           const ValuesOf& values) {
+  for (std::uint32_t i = 0; values && i < names.size(); ++i) {
+    const std::string joined = read_name(names[i]).joined;
+    const bool quantile = std::ranges::find(kQuantileNames, joined) != std::end(kQuantileNames);
+    const bool other = std::ranges::find(kStatisticNames, joined) != std::end(kStatisticNames);
+    if ((!quantile && !other) || is_taken(plan, i)) continue;
+    const std::vector<std::string_view> held = values(i, plan.of(Role::latency)->index);
+    if (!held.empty() && std::ranges::all_of(held, quantile ? says_quantile : says_statistic))
+      return names[i];
+  }
+  return std::nullopt;
+}
+
 Result<void> guess_latency(const std::vector<std::string>& names, const std::vector<ReadName>& read,
                            const std::string& path, std::string_view known, FieldPlan& plan) {
   std::vector<std::size_t> best;
@@ -213,6 +261,9 @@ void guess_others(std::span<const FieldOfScope> fields, bool jmeter, const Value
 
 Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadOptions& options,
                               const std::string& path, const ValuesOf& values) {
+  if (is_k6(names)) {
+    if (auto fine = check_k6(options, path); !fine) return std::unexpected(fine.error());
+  }
   FieldPlan plan;
   SaidRoles said{};
   if (auto maps = take_maps(names, options, path, plan, said); !maps) return std::unexpected(maps.error());
@@ -238,6 +289,14 @@ Result<FieldPlan> plan_fields(const std::vector<std::string>& names, const ReadO
   if (ab && has("seconds")) give(Role::start, "seconds");
   if (!plan.of(Role::latency)) {
     return fail(ErrorCode::invalid_argument, fmt::format("{}: --map latency= names no column", path));
+  }
+  if (const auto field = statistic_field(names, plan, values)) {
+    return fail(
+        ErrorCode::unsupported,
+        fmt::format("{}: its rows hold percentiles or averages, as {} says, not calls: they cannot be "
+                    "merged into a distribution, so no timeout follows from them. Give the calls "
+                    "themselves or histograms",
+                    path, *field));
   }
   const std::vector<std::string> scopes = scopes_around(plan.of(Role::latency)->name);
   bool outcome = false;

@@ -72,5 +72,16 @@ TEST(FieldNotes, AFilterByHowCallsEndedIsSaid) {
   EXPECT_EQ(note_with("by how they ended", nginx, where("method", "GET")), "");
 }
 
+TEST(FieldNotes, GroupsByHowCallsEndedAreSaid) {
+  ReadOptions by;
+  by.group_by = "code";
+  const std::string csv = "latency_ms,code,route\n9,200,/a\n9,504,/a\n";
+  EXPECT_EQ(note_with("--by code", csv, by),
+            "--by code divides the calls by how they ended: no group has the others, lost ones too, in its "
+            "figures");
+  by.group_by = "route";
+  EXPECT_EQ(note_with("by how they ended", csv, by), "");
+}
+
 }  // namespace
 }  // namespace overdue

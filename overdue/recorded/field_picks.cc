@@ -40,6 +40,11 @@ Result<FieldPicks> FieldPicks::create(const ReadOptions& options, const Resolve&
 
 std::string note_of_outcome_filter(const ReadOptions& options,
                                    const std::function<bool(const std::string& name)>& says_outcome) {
+  if (!options.group_by.empty() && says_outcome(options.group_by)) {
+    return fmt::format(
+        "--by {} divides the calls by how they ended: no group has the others, lost ones too, in its figures",
+        options.group_by);
+  }
   for (const auto& [name, value] : options.where) {
     if (!says_outcome(name)) continue;
     return fmt::format(

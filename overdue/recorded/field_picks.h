@@ -56,8 +56,8 @@ class FieldPicks {
   std::vector<Where> wheres_;
 };
 
-// Said where --where chooses among the calls by how they ended: lost ones may then be in no figure. Empty
-// where `says_outcome` is false of each of its names.
+// Said where --where or --by chooses among the calls by how they ended: lost ones may then be in no figure.
+// Empty where `says_outcome` is false of each of its names.
 std::string note_of_outcome_filter(const ReadOptions& options,
                                    const std::function<bool(const std::string& name)>& says_outcome);
 

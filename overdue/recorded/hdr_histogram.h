@@ -24,9 +24,10 @@ struct HdrCounts {
   std::int64_t highest_trackable = 0;
   std::uint64_t total = 0;
 
-  // The greatest value lies in the last bucket that the histogram's range has: greater ones may have been
-  // lost.
-  bool at_its_limit() const { return !buckets.empty() && buckets.back().high >= highest_trackable; }
+  // The greatest value lies in the last sixteenth of the histogram's range: greater ones may have been lost.
+  bool at_its_limit() const {
+    return !buckets.empty() && buckets.back().high >= highest_trackable - highest_trackable / 16;
+  }
 };
 
 // The other side is a word for what is wrong, a literal.

@@ -125,10 +125,11 @@ class HlogReader final : public ChunkReader {
     const Duration limit = unit_ * std::min(counts.highest_trackable, longest);
     sink.records_up_to(limit);
     if (counts.at_its_limit()) {
-      sink.note(fmt::format(
-          "values were recorded at the histogram's limit of {}: longer ones may be missing. --sent says "
-          "how many calls there were",
-          format_duration(limit)));
+      sink.note(
+          fmt::format("values were recorded at or near the histogram's limit of {}: longer ones may be "
+                      "missing. --sent says "
+                      "how many calls there were",
+                      format_duration(limit)));
     }
     const auto at = clock_.wall_time(interval.start);
     for (const HdrCounts::Bucket& bucket : counts.buckets) {

@@ -1,5 +1,6 @@
 #include "overdue/recorded/hlog.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -377,15 +378,19 @@ TEST(Hlog, SetsAsideWhatIsNoIntervalAndSaysWhy) {
 // Field case C09: a histogram that ends at 1 s and holds values there may have lost what was longer.
 TEST(Hlog, WarnsWhereValuesReachTheHistogramsLimit) {
   const Settings settings{.highest = 1'000'000'000, .digits = 3};
-  const std::string at_limit =
-      std::string(kHead) + "0.127,1.007,1000.000," + histogram_of({5'000'000, 999'999'999}, settings) + "\n";
-  SourceSummary summary;
-  HlogRead sink(at_limit, summary);
-  ASSERT_EQ(sink.notes.size(), 1U);
-  EXPECT_NE(sink.notes.begin()->first.find("--sent"), std::string::npos);
-  EXPECT_NE(sink.notes.begin()->first.find("1 s"), std::string::npos) << sink.notes.begin()->first;
+  for (const std::uint64_t greatest : {999'999'999U, 945'000'000U}) {
+    const std::string at_limit = kHead +
+                                 fmt::format("0.127,1.007,{}.000,", (greatest + 999'999) / 1'000'000) +
+                                 histogram_of({5'000'000, greatest}, settings) + "\n";
+    SourceSummary summary;
+    HlogRead sink(at_limit, summary);
+    ASSERT_EQ(sink.notes.size(), 1U) << greatest;
+    EXPECT_NE(sink.notes.begin()->first.find("--sent"), std::string::npos);
+    EXPECT_NE(sink.notes.begin()->first.find("1 s"), std::string::npos) << sink.notes.begin()->first;
+  }
   const std::string below =
-      std::string(kHead) + "0.127,1.007,990.000," + histogram_of({5'000'000, 990'000'000}, settings) + "\n";
+      std::string(kHead) + "0.127,1.007,930.000," + histogram_of({5'000'000, 930'000'000}, settings) + "\n";
+  SourceSummary summary;
   EXPECT_TRUE(HlogRead(below, summary).notes.empty());
 }
 

@@ -11,6 +11,9 @@ constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
 
+// A letter of another script, in UTF-8; of such a name the unit alone is read.
+constexpr bool is_foreign(char c) { return static_cast<unsigned char>(c) >= 0x80; }
+
 // "responseTimeMs", "Response time (ms)" and "response_time_ms" are all {response, time, ms}.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words;
@@ -22,10 +25,16 @@ std::vector<std::string> words_of(std::string_view name) {
       c = 'u';
       ++i;
     }
-    if (!is_lower(c) && !is_upper(c) && !is_digit(c)) {
+    if (const std::string_view three = name.substr(i, 3); three == "\uff08" || three == "\uff09") {
+      open = false;  // Wide parentheses.
+      i += 2;
+      continue;
+    }
+    if (!is_lower(c) && !is_upper(c) && !is_digit(c) && !is_foreign(c)) {
       open = false;
       continue;
     }
+    if (open && is_foreign(c) != is_foreign(words.back().back())) open = false;
     const bool after_lower = i > 0 && (is_lower(name[i - 1]) || is_digit(name[i - 1]));
     const bool before_lower = i + 1 < name.size() && is_lower(name[i + 1]) && i > 0 && is_upper(name[i - 1]);
     if (is_upper(c) && (after_lower || before_lower)) open = false;
@@ -73,14 +82,39 @@ std::optional<TimeUnit> take_unit(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
+// "p99", "tp99", "q99", "99th", "99pct"; of a name in several words also "99" behind "upper".
+bool is_percentile(std::string_view word) {
+  static constexpr std::string_view kBefore[] = {"p", "tp", "q", "pct", "perc", "percentile"};
+  static constexpr std::string_view kBehind[] = {"th", "pct", "perc", "percentile"};
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, is_digit);
+  };
+  return std::ranges::any_of(kBefore,
+                             [&](std::string_view before) {
+                               return word.starts_with(before) && digits(word.substr(before.size()));
+                             }) ||
+         std::ranges::any_of(kBehind, [&](std::string_view behind) {
+           return word.ends_with(behind) && digits(word.substr(0, word.size() - behind.size()));
+         });
+}
+
+bool says_upper(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "upper" && std::ranges::all_of(words[i + 1], is_digit)) return true;
+  }
+  return false;
+}
+
 bool is_statistic(const std::vector<std::string>& words) {
   static constexpr std::string_view kWords[] = {"avg",     "average",    "mean",   "min",      "max",
                                                 "minimum", "maximum",    "median", "med",      "stddev",
                                                 "stdev",   "percentile", "pct",    "quantile", "variance"};
-  return std::ranges::any_of(words, [](const std::string& word) {
-    if (std::ranges::find(kWords, word) != std::end(kWords)) return true;
-    return word.size() >= 2 && word[0] == 'p' && std::ranges::all_of(word.substr(1), is_digit);
-  });
+  return std::ranges::any_of(words,
+                             [](const std::string& word) {
+                               return std::ranges::find(kWords, word) != std::end(kWords) ||
+                                      is_percentile(word);
+                             }) ||
+         says_upper(words);
 }
 
 }  // namespace

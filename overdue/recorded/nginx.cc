@@ -208,19 +208,21 @@ Result<Found> look_into(std::vector<NginxFormat> formats, std::string_view head,
 }
 
 Result<FieldPicks> picks_for(const Found& found, const ReadOptions& options) {
+  const bool has_backend = std::ranges::any_of(
+      found.formats, [](const NginxFormat& format) { return format.has(NginxField::upstream_addr); });
   const auto resolve = [&](std::string_view name) -> std::optional<std::uint32_t> {
     if (name.starts_with('$')) name.remove_prefix(1);
     for (const NginxFormat& format : found.formats) {
       if (const auto slot = format.slot_of(name)) return static_cast<std::uint32_t>(*slot);
     }
-    if (name == "backend") return kNginxBackendField;
+    if (name == "backend" && has_backend) return kNginxBackendField;
     if (name == "route") return kNginxRouteField;
     if (name == "method") return kNginxMethodField;
     return std::nullopt;
   };
   return FieldPicks::create(options, resolve,
-                            fmt::format("there are upstream, route, method and the variables of '{}'",
-                                        found.formats.front().text()));
+                            fmt::format("there are {}route, method and the variables of '{}'",
+                                        has_backend ? "upstream, " : "", found.formats.front().text()));
 }
 
 SourceSummary summary_of(const Found& found, const std::string& path, const ReadOptions& options) {

@@ -25,6 +25,7 @@ enum Held : unsigned {
   kList = 64,
   kEpoch = 128,
   kDecimals = 256,  // A number with a point and fewer decimals or more: $gzip_ratio has two.
+  kName = 512,      // A word such as may name a group of servers.
 };
 
 struct Token {
@@ -49,6 +50,10 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
+bool is_key_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.' || is_digit(c);
+}
+
 unsigned held_by_element(std::string_view text) {
   if (text == "-") return kDash;
   const std::string_view number = text.starts_with('-') ? text.substr(1) : text;
@@ -62,7 +67,7 @@ unsigned held_by_element(std::string_view text) {
   if (text.starts_with("unix:")) return kAddress;
   const std::size_t colon = text.rfind(':');
   if (colon != std::string_view::npos && all_digits(text.substr(colon + 1)) && colon >= 1) return kAddress;
-  return kOther;
+  return !text.empty() && std::ranges::all_of(text, is_key_character) ? kName : kOther;
 }
 
 // Splits by ", " and " : ".
@@ -77,16 +82,14 @@ unsigned held_by(std::string_view text) {
   }
 }
 
-bool is_key_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.' || is_digit(c);
-}
-
 struct Alias {
   std::string_view key;
   std::string_view variable;
   unsigned may_hold;   // All it holds must be of this,
   unsigned must_hold;  // and some of it of this.
 };
+// nginx names the group in place of an address where no server of it could be tried.
+constexpr unsigned kAddresses = kDash | kAddress | kList | kName;
 // Where a key says that it is a time, any number is believed.
 constexpr unsigned kTimes = kDash | kSeconds | kDecimals | kWhole | kStatus | kList;
 constexpr Alias kAliases[] = {
@@ -105,8 +108,9 @@ constexpr Alias kAliases[] = {
     {"upstream_header_time", "upstream_header_time", kTimes, kTimes},
     {"us", "upstream_status", kDash | kStatus | kList, kDash | kStatus},
     {"upstream_status", "upstream_status", kDash | kStatus | kList, kDash | kStatus},
-    {"ua", "upstream_addr", kDash | kAddress | kList, kDash | kAddress},
-    {"us", "upstream_addr", kDash | kAddress | kList, kAddress},
+    {"ua", "upstream_addr", kDash | kList, kDash},
+    {"ua", "upstream_addr", kAddresses, kAddress},
+    {"us", "upstream_addr", kAddresses, kAddress},
     {"upstream", "upstream_addr", ~0U, kDash | kAddress},
     {"upstream_addr", "upstream_addr", ~0U, kDash | kAddress},
     {"st", "status", kStatus, kStatus},
@@ -114,7 +118,7 @@ constexpr Alias kAliases[] = {
     {"ms", "msec", kEpoch, kEpoch},
     {"msec", "msec", kEpoch, kEpoch},
     {"request", "request", ~0U, ~0U},
-    {"method", "request_method", kOther, kOther},
+    {"method", "request_method", kOther | kName, kOther | kName},
     {"uri", "request_uri", ~0U, ~0U},
 };
 
@@ -285,7 +289,7 @@ std::vector<std::string> names_of(const Shape& shape) {
     const bool seconds = (token.held & kSeconds) != 0 && (token.held & ~(kSeconds | kDash | kList)) == 0;
     // A dash beside the request's time, where a time might have stood.
     const bool dash = token.held == kDash && request_time && !token.closed;
-    const bool address = (token.held & kAddress) != 0 && (token.held & ~(kAddress | kDash | kList)) == 0;
+    const bool address = (token.held & kAddress) != 0 && (token.held & ~kAddresses) == 0;
     const bool status = (token.held & kStatus) != 0 && (token.held & ~(kStatus | kDash | kList)) == 0;
     if (seconds && !taken("upstream_response_time")) names[i] = "upstream_response_time";
     if (dash && !taken("upstream_response_time") && tokens.size() <= unnamed.size())

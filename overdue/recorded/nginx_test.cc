@@ -437,5 +437,33 @@ TEST(Nginx, SetsAsideACallWithoutItsStatusWhereTheFormatHasOne) {
   EXPECT_EQ(read.set_aside, "no status: 1, line 2\n");
 }
 
+// nginx names the group where no server of it could be tried; such a line may be the first.
+TEST(Nginx, FindsTheUpstreamsBesideTheNameOfTheirGroup) {
+  const std::string begin = "10.0.0.9 - - [06/Sep/2015:05:58:05 +0900] \"GET /a HTTP/1.1\" ";
+  for (const char* quote : {"\"", ""}) {
+    const auto line = [&](const char* status, const char* address, const char* time) {
+      return begin + status + " 5 \"-\" \"c\" rt=" + time + " ua=" + quote + address + quote +
+             " us=" + quote + status + quote + " urt=" + quote + time + quote + "\n";
+    };
+    const std::string text = line("502", "backend", "0.000") + line("200", "10.0.0.1:80", "0.012") +
+                             line("502", "10.0.0.1:80, backend", "0.007, 0.000");
+    const Read read = read_nginx(text, {});
+    EXPECT_NE(read.rows.find("refused 0s backend"), std::string::npos) << read.rows;
+    EXPECT_NE(read.rows.find("replied 12ms 10.0.0.1:80"), std::string::npos) << read.rows;
+  }
+}
+
+TEST(Nginx, SaysThatThereAreNoUpstreamsToGroupBy) {
+  ReadOptions options;
+  options.group_by = "upstream";
+  const auto opened =
+      open_nginx("10.0.0.9 - - [06/Sep/2015:05:58:05 +0900] \"GET /a HTTP/1.1\" 200 5 \"-\" \"c\" 0.010\n",
+                 "access.log", options);
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("--by upstream: there is no such field; there are route"),
+            std::string::npos)
+      << opened.error().message;
+}
+
 }  // namespace
 }  // namespace overdue

@@ -69,6 +69,11 @@ constexpr std::string_view kSides[] = {"upstream", "backend", "target", "origin"
 constexpr std::string_view kAnswerNames[] = {"http",   "response", "resp", "res", "reply",
                                              "answer", "result",   "grpc", "rpc", "upstream"};
 
+// What loggers call a line's level, and what stands there where all is well.
+constexpr std::string_view kLevels[] = {"trace",     "debug",   "info",  "information", "notice",
+                                        "warn",      "warning", "error", "critical",    "fatal",
+                                        "emergency", "alert",   "ok"};
+
 bool is_among(std::string_view name, Names names) { return std::ranges::find(names, name) != names.end(); }
 
 // "http.response.status_code": a status by its last key, of an answer by the one before it.
@@ -95,9 +100,16 @@ struct Reading {
   std::size_t flags = 0;     // A yes or a no.
   std::size_t yes = 0;
   std::size_t no_error = 0;
-  std::size_t words = 0;  // Say how a call failed.
+  std::size_t words = 0;   // Say how a call failed.
+  std::size_t levels = 0;  // May be a log's.
   std::size_t held() const { return count - none; }
 };
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
 
 Reading reading_of(const std::vector<std::string_view>& values) {
   Reading reading;
@@ -118,11 +130,14 @@ Reading reading_of(const std::vector<std::string_view>& values) {
     if (flag) ++reading.flags;
     if (flag && *flag) ++reading.yes;
     if (said && said->ending != Ending::replied) ++reading.words;
+    if (is_among(in_lower_case(text), kLevels)) ++reading.levels;
   }
   return reading;
 }
 
 bool reads_as_status(const Reading& is) { return is.held() == 0 || is.statuses > 0; }
+// Statuses for certain: a line's level says little of how its call ended.
+bool reads_as_more_than_levels(const Reading& is) { return is.statuses > 0 && is.levels < is.held(); }
 bool reads_as_ok(const Reading& is) { return is.held() == 0 || is.flags > 0 || is.words > 0; }
 bool reads_as_ending(const Reading& is) { return is.held() == 0 || is.endings > 0; }
 // Every value is a word for how a call ended, and not all are among DESIGN's.
@@ -209,9 +224,11 @@ bool guess_outcome(std::span<const FieldOfScope> fields, const ReadName& latency
       return is_among(std::string_view(field.read.joined).substr(latency.first.size()), kStatusNames);
     });
   }
-  guess.by_name(Role::status, kStatusNames, reads_as_status);
-  guess.first(Role::status, reads_as_status,
-              [](const FieldOfScope& field) { return is_status_of_answer(field.name); });
+  for (const Guess::Is believed : {reads_as_more_than_levels, reads_as_status}) {
+    guess.by_name(Role::status, kStatusNames, believed);
+    guess.first(Role::status, believed,
+                [](const FieldOfScope& field) { return is_status_of_answer(field.name); });
+  }
   if (!guess.by_name(Role::status, kEndingNamesInFiles, reads_as_words))
     guess.by_name(Role::ending, kEndingNamesInFiles, reads_as_ending);
   guess.by_name(Role::ok, kOkNames, reads_as_ok);

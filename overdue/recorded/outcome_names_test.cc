@@ -192,5 +192,27 @@ TEST(OutcomeNames, WhereNoneIsKnownTheOtherColumnsAreNamed) {
   EXPECT_EQ(note_with("no column", read("how,latency_ms\nx,7\n", options).summary), "");
 }
 
+// Loggers call a line's level its status; how the call ended stands elsewhere.
+TEST(OutcomeNames, ALineIsNoOutcomeByItsLevelWhereACodeStandsBeside) {
+  for (const auto& [good, bad] :
+       {std::pair("ok", "ok"), std::pair("info", "error"), std::pair("INFO", "WARN")}) {
+    std::string json, csv = "Status,latency_ms,@http.status_code\n";
+    for (int i = 0; i < 20; ++i) {
+      const bool failed = i == 19;
+      json += fmt::format("{{\"status\":\"{}\",\"latency_ms\":{},\"http\":{{\"status_code\":{}}}}}\n",
+                          failed ? bad : good, failed ? 900 : 7, failed ? 504 : 200);
+      csv += fmt::format("{},{},{}\n", failed ? bad : good, failed ? 900 : 7, failed ? 504 : 200);
+    }
+    for (const std::string& log : {json, csv}) {
+      const Read got = read(log);
+      ASSERT_EQ(got.rows.size(), 20U) << log;
+      EXPECT_EQ(got.rows.front(), "replied 7");
+      EXPECT_EQ(got.rows.back(), "timed_out 900") << log;
+    }
+  }
+  // Without a code it is all there is.
+  EXPECT_EQ(read("{\"status\":\"ok\",\"latency_ms\":7}\n").rows, std::vector<std::string>{"replied 7"});
+}
+
 }  // namespace
 }  // namespace overdue

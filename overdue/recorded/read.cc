@@ -126,8 +126,16 @@ std::string in_words(const SetAside& aside) {
   return text + ")";
 }
 
-Result<void> check_any_rows(const SourceSummary& summary, std::uint64_t filtered, bool stopped) {
+Result<void> check_any_rows(const SourceSummary& summary, const ReadOptions& options, std::uint64_t filtered,
+                            bool stopped) {
   if (summary.attempts > 0 || stopped) return {};
+  if (filtered > 0 && !summary.has_start_times && (options.since || options.until)) {
+    return fail(
+        ErrorCode::unreadable_input,
+        fmt::format("{}: nothing is known to say when a call began, so --since and --until leave none "
+                    "of its {} rows. In a CSV or NDJSON file --map start=COLUMN names what says it",
+                    summary.path, format_count(filtered)));
+  }
   if (filtered > 0) {
     return fail(ErrorCode::unreadable_input,
                 fmt::format("{}: none of its {} rows is left by --where, --since and --until", summary.path,
@@ -172,12 +180,13 @@ Result<void> check_one_header(const SourceSummary& summary) {
                   summary.path, found->first_line, found->first_value));
 }
 
-Result<void> conclude(ReadAccount account, std::uint64_t header_lines, bool stopped, SourceSummary& summary) {
+Result<void> conclude(ReadAccount account, const ReadOptions& options, std::uint64_t header_lines,
+                      bool stopped, SourceSummary& summary) {
   account.finish(header_lines, summary);
   if (stopped) summary.notes.push_back("reading was stopped before the end");
   if (auto fine = check_one_header(summary); !fine) return fine;
   if (auto fine = check_negatives(summary); !fine) return fine;
-  return check_any_rows(summary, account.filtered, stopped);
+  return check_any_rows(summary, options, account.filtered, stopped);
 }
 
 using Workers = std::vector<std::unique_ptr<Worker<MeasuringSink>>>;
@@ -287,7 +296,8 @@ Result<LogMeasurement> read_log(const std::string& path, const ReadOptions& opti
   LogMeasurement log;
   log.source = std::move(opened->format.summary);
   const bool stopped = progress && progress->stop.load();
-  if (auto fine = conclude(std::move(account), opened->format.header_lines, stopped, log.source); !fine) {
+  if (auto fine = conclude(std::move(account), options, opened->format.header_lines, stopped, log.source);
+      !fine) {
     return std::unexpected(fine.error());
   }
   log.groups = merged_groups(workers);
@@ -319,7 +329,8 @@ Result<SourceSummary> read_attempts(std::string_view bytes, const std::string& p
   worker.run(reading);
   if (worker.error) return std::unexpected(*worker.error);
   SourceSummary summary = std::move(opened->format.summary);
-  if (auto fine = conclude(worker.sink.account(), opened->format.header_lines, false, summary); !fine) {
+  if (auto fine = conclude(worker.sink.account(), options, opened->format.header_lines, false, summary);
+      !fine) {
     return std::unexpected(fine.error());
   }
   return summary;

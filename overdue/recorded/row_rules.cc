@@ -297,6 +297,14 @@ std::optional<Role> RowRules::role_at_fault(std::string_view reason) {
   return std::nullopt;
 }
 
+// A negative number of 64 bits that was written as one without a sign.
+static bool is_wrapped(std::string_view text) {
+  constexpr std::string_view kLeast = "9223372036854775808", kGreatest = "18446744073709551615";
+  const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits || text.size() < kLeast.size() || text.size() > kGreatest.size()) return false;
+  return text.size() == kLeast.size() ? text >= kLeast : text <= kGreatest;
+}
+
 std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& sink) const {
   const Judged judged = judge_ending(texts, sink);
   if (!judged.set_aside.empty()) return judged.set_aside;
@@ -312,8 +320,8 @@ std::string_view RowRules::judge(const RowTexts& texts, Attempt& row, RowSink& s
     if (!elapsed && is_more_than(text, unit_)) said = SaidEnding{.ending = Ending::timed_out};
     if (said && says_nothing(texts)) row.ending = said->ending;
     if (!elapsed && !(said && said->ending != Ending::replied && row.ending != Ending::replied))
-      return kNoNumber;
-    if (elapsed && elapsed->count() < 0) return "negative duration";
+      return is_wrapped(text) ? kNegativeDuration : kNoNumber;
+    if (elapsed && elapsed->count() < 0) return kNegativeDuration;
     if (elapsed && !has_unit_ && elapsed->count() > 0 && duration_text(text, unit_)) return kNoUnit;
   }
   if (gave_up(row.ending)) {

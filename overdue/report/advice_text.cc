@@ -135,7 +135,10 @@ class AdviceWriter {
     paragraph(describe(advice.open) + ".");
     std::string basis = fmt::format("Behind the interval: {} replies", format_count(advice.replies));
     if (!advice.vif_known)
-      basis += "; how much the calls depend on each other is not known, the log has no start times";
+      basis +=
+          fmt::format("; how much the calls depend on each other is not known, {}",
+                      advice.blocks_with_replies == 0 ? "the log has no start times"
+                                                      : "there were calls in too little of the log's time");
     else if (advice.vif > 1)
       basis += fmt::format(" that tell as much as {} independent ones (late calls come together)",
                            format_count(static_cast<std::uint64_t>(advice.effective_replies)));

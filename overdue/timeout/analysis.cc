@@ -17,12 +17,36 @@ bool is_left_out(const std::vector<bool>& leave_out, std::uint32_t backend) {
   return backend < leave_out.size() && leave_out[backend];
 }
 
+// How long nobody called, of a log that takes so long: stretches of a tenth of it and more in which twenty
+// calls would have been due. Between the files of two days nothing was measured, and a call that began an
+// hour before all others is no hour of traffic.
+Duration silence_of(const Measurement& measurement, Duration whole) {
+  constexpr int kShare = 10;
+  constexpr double kDueMin = 20;
+  const TimeGrid& grid = measurement.seconds();
+  const double calls = static_cast<double>(measurement.with_start());
+  Duration silence{};
+  std::int64_t empty = 0;
+  for (std::uint32_t block = 0; block < grid.block_count(); ++block) {
+    if (grid.at(0, block).empty()) {
+      ++empty;
+      continue;
+    }
+    const Duration stretch = std::exchange(empty, 0) * grid.block_length();
+    const double due = calls * static_cast<double>(stretch.count()) / static_cast<double>(whole.count());
+    if (stretch >= whole / kShare && due >= kDueMin) silence += stretch;
+  }
+  return silence;
+}
+
+// While there were calls.
 std::optional<double> rate_of(const Measurement& measurement) {
   const auto first = measurement.first_start();
   const auto last = measurement.last_start();
   if (!first || !last || *last <= *first || measurement.with_start() < 2) return std::nullopt;
   // n starts span n - 1 gaps.
-  const double seconds = static_cast<double>((*last - *first).count()) / 1e9;
+  const Duration whole = *last - *first;
+  const double seconds = static_cast<double>((whole - silence_of(measurement, whole)).count()) / 1e9;
   return static_cast<double>(measurement.with_start() - 1) / seconds;
 }
 
