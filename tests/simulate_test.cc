@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "overdue/base/random.h"
 #include "overdue/cli/simulate_tip.h"
+#include "overdue/latency/distribution.h"
 #include "overdue/simulated/scenario_writes.h"
 #include "tests/coin_scenario.h"
 #include "tests/command_line.h"
@@ -424,6 +426,33 @@ TEST(SimulateCommand, ALogAndItsAdviceAreTheSameServiceWhereCallsWereLost) {
     text += "[[expect]]\nfield = \"latency.p999_ms\"\nis = \"<= 85ms\"\n";
     const auto run = run_overdue("simulate " + folder.file("measured.toml", text));
     EXPECT_EQ(run.status, 0) << source << "\n" << run.out << run.err;
+  }
+}
+
+// What no timeout is advised from is no service's latency either.
+TEST(SimulateCommand, TakesNoServiceFromALogThatCannotShowOne) {
+  const ScratchFolder folder;
+  Random random(2);
+  std::string slow = "latency_ms,status\n";
+  std::string unit = "duration_seconds,status\n";
+  std::string untimed = "latency_ms,ok\n";
+  for (int i = 0; i < 4000; ++i) {
+    const double ms = 100 * standard_exponential(random);
+    slow += ms > 100 ? "100,504\n" : fmt::format("{:.3f},200\n", ms);
+    unit += fmt::format("{:.3f},200\n", 300'000 + 100 * ms);
+    untimed += i % 40 == 0 ? "7,1\n" : "0,0\n";
+  }
+  for (const auto& [log, why] : {std::pair(slow, "look slow"), std::pair(unit, "seconds"),
+                                 std::pair(untimed, "lost without a time")}) {
+    folder.file("calls.csv", log);
+    folder.file("advice.json", run_overdue("advise --json " + folder.path("calls.csv")).out);
+    for (const std::string source : {"calls.csv", "advice.json"}) {
+      std::string text(kCoin);
+      text.replace(text.find("\"5ms\""), 5, "{ measured = \"" + source + "\" }");
+      const auto run = run_overdue("simulate " + folder.file("measured.toml", text));
+      EXPECT_EQ(run.status, 3) << source << "\n" << run.out << run.err;
+      EXPECT_THAT(run.err, HasSubstr(source == "calls.csv" ? why : "the advice was declined")) << run.err;
+    }
   }
 }
 
