@@ -49,8 +49,6 @@ class PlainDoubts {
     set_aside();
     slow_or_lost();
     abandonment_matters();
-    caller_limit();
-    heaping();
     few_episodes();
     short_log();
     mixed_routes();
@@ -177,41 +175,6 @@ class PlainDoubts {
           format_rate(share), shown(*timeout), format_rate(context_.accept_false.value()), if_lost, if_slow);
   }
 
-  void caller_limit() {
-    const auto found = find_caller_limit(table_, context_.limit);
-    if (!found) return;
-    if (found->abandoned) {
-      const bool all = table_.back().mid <= found->at;
-      return raise(
-          "caller_limit",
-          "Callers give up at {}: {} of {} that left did so then. That is a timeout of theirs, and {}.",
-          shown(found->at), format_count(found->count), format_count(found->of),
-          all ? "nothing slower than it can be seen here"
-              : "slower replies are seen only of calls without it");
-    }
-    raise("caller_limit",
-          "Callers give up at {}: {} of {} timed-out calls were cut then, well before the limit of the "
-          "others. Some "
-          "callers have a shorter timeout of their own; look at them apart with --where.",
-          shown(found->at), format_count(found->count), format_count(found->of));
-  }
-
-  void heaping() {
-    const std::vector<Heap> heaps = find_heaps(table_);
-    if (heaps.empty()) return;
-    const bool ladder = std::ranges::any_of(heaps, &Heap::ladder);
-    std::string at;
-    for (std::size_t i = 0; i < std::min(heaps.size(), kHeapsShown); ++i) {
-      at += fmt::format("{}{} ({} replies, about {:.0f} expected)", i == 0 ? "" : ", ", shown(heaps[i].at),
-                        format_count(heaps[i].count), heaps[i].expected);
-    }
-    raise("heaping",
-          "Replies pile up at {}{}. Something below waits by the clock: a hidden retry, a retransmission, a "
-          "timer. A timeout "
-          "just under such a value cuts all of them; find what waits there first.",
-          at, ladder ? ", a ladder of equal steps" : "");
-  }
-
   void few_episodes() {
     if (context_.vif < kEpisodeVif || context_.effective_late_calls <= 0) return;
     if (context_.effective_late_calls >= kFewEpisodes) return;
@@ -281,6 +244,41 @@ class PlainDoubts {
   std::vector<Doubt> doubts_;
 };
 
+std::vector<Doubt> doubt_of_caller_limit(const EndingTable& table, std::optional<Duration> limit) {
+  const auto found = find_caller_limit(table, limit);
+  if (!found) return {};
+  const std::string counts = fmt::format("Callers give up at {}: {} of {}", shown(found->at),
+                                         format_count(found->count), format_count(found->of));
+  if (found->abandoned) {
+    return {
+        {"caller_limit",
+         fmt::format("{} that left did so then. That is a timeout of theirs, and {}.", counts,
+                     table.back().mid <= found->at ? "nothing slower than it can be seen here"
+                                                   : "slower replies are seen only of calls without it")}};
+  }
+  return {
+      {"caller_limit",
+       fmt::format("{} timed-out calls were cut then, well before the limit of the others. Some callers have "
+                   "a shorter timeout of their own; look at them apart with --where.",
+                   counts)}};
+}
+
+std::vector<Doubt> doubt_of_heaping(const EndingTable& table) {
+  const std::vector<Heap> heaps = find_heaps(table);
+  if (heaps.empty()) return {};
+  std::string at;
+  for (std::size_t i = 0; i < std::min(heaps.size(), kHeapsShown); ++i) {
+    at += fmt::format("{}{} ({} replies, about {:.0f} expected)", i == 0 ? "" : ", ", shown(heaps[i].at),
+                      format_count(heaps[i].count), heaps[i].expected);
+  }
+  return {
+      {"heaping",
+       fmt::format("Replies pile up at {}{}. Something below waits by the clock: a hidden retry, a "
+                   "retransmission, a timer. A timeout just under such a value cuts all of them; find what "
+                   "waits there first.",
+                   at, std::ranges::any_of(heaps, &Heap::ladder) ? ", a ladder of equal steps" : "")}};
+}
+
 void append(std::vector<Doubt>& doubts, std::vector<Doubt> more) {
   doubts.insert(doubts.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
 }
@@ -291,20 +289,30 @@ std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContex
   const EndingTable table = context.table == nullptr ? measurement.table() : EndingTable();
   DoubtContext with_table = context;
   if (context.table == nullptr) with_table.table = &table;
-  return find_doubts(measurement, with_table,
-                     doubts_over_time(measurement, *with_table.table, context.filled_in), run_in_turn);
+  return find_doubts(measurement, with_table, doubts_without_advice(measurement, with_table), run_in_turn);
+}
+
+std::vector<Doubt> doubts_without_advice(const Measurement& measurement, const DoubtContext& context) {
+  OVERDUE_CHECK(context.table != nullptr);
+  std::vector<Doubt> doubts = doubts_over_time(measurement, *context.table, context.filled_in);
+  append(doubts, doubt_of_caller_limit(*context.table, context.limit));
+  return doubts;
 }
 
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context,
-                               std::vector<Doubt> over_time, const RunBoth& run_both) {
+                               std::vector<Doubt> without_advice, const RunBoth& run_both) {
   OVERDUE_CHECK(context.table != nullptr);
   std::vector<Doubt> doubts;
-  std::vector<Doubt> late;
-  run_both([&] { doubts = PlainDoubts(measurement, *context.table, context).find(); },
-           [&] { late = doubts_of_late_calls(measurement, *context.table, context); });
+  std::vector<Doubt> heaping;
+  run_both(
+      [&] {
+        doubts = PlainDoubts(measurement, *context.table, context).find();
+        append(doubts, doubts_of_late_calls(measurement, *context.table, context));
+      },
+      [&] { heaping = doubt_of_heaping(*context.table); });
   append(doubts, doubts_of_replicas(context));
-  append(doubts, std::move(late));
-  append(doubts, std::move(over_time));
+  append(doubts, std::move(heaping));
+  append(doubts, std::move(without_advice));
   std::ranges::stable_sort(doubts, {},
                            [](const Doubt& doubt) { return std::ranges::find(kDoubtCodes, doubt.code); });
   return doubts;

@@ -91,11 +91,10 @@ struct DoubtContext {
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context);
 
 // The same in two parts, of which the first needs no advice: its doubts and then, with them, all. `run_both`
-// may lend a second thread.
-std::vector<Doubt> doubts_over_time(const Measurement& measurement, const std::vector<EndingRow>& table,
-                                    bool filled_in);
-// Requires: context.table.
+// may lend a second thread. Of the context the first takes the limit, and whether calls were filled in.
+// Requires of both: context.table.
+std::vector<Doubt> doubts_without_advice(const Measurement& measurement, const DoubtContext& context);
 std::vector<Doubt> find_doubts(const Measurement& measurement, const DoubtContext& context,
-                               std::vector<Doubt> over_time, const RunBoth& run_both);
+                               std::vector<Doubt> without_advice, const RunBoth& run_both);
 
 }  // namespace overdue

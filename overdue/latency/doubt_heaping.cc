@@ -220,7 +220,7 @@ std::optional<CallerLimit> find_caller_limit(const EndingTable& table, std::opti
   const Duration known = limit.value_or(last);
   const auto at_known_limit = [known](Duration at) { return at * 10 >= known * 9 && at * 10 <= known * 11; };
 
-  const Pile left = OctaveCells(table, count_abandoned).largest_window();
+  const Pile left = abandoned > 0 ? OctaveCells(table, count_abandoned).largest_window() : Pile();
   if (left.count >= kPileMin && left.count * 2 >= abandoned) {
     const Duration at = middle_of_window(table, left, count_abandoned);
     if (!limit || !at_known_limit(at)) return CallerLimit{at, left.count, abandoned, true};
@@ -228,7 +228,7 @@ std::optional<CallerLimit> find_caller_limit(const EndingTable& table, std::opti
   const auto count_cut_early = [known](const EndingRow& row) {
     return row.mid * 10 < known * 9 ? row.timed_out : std::uint64_t{0};
   };
-  const Pile cut = OctaveCells(table, count_cut_early).largest_window();
+  const Pile cut = timed_out > 0 ? OctaveCells(table, count_cut_early).largest_window() : Pile();
   if (cut.count >= kPileMin && cut.count * 5 >= timed_out) {
     return CallerLimit{middle_of_window(table, cut, count_cut_early), cut.count, timed_out, false};
   }

@@ -7,9 +7,10 @@
 
 namespace overdue {
 
-// find_doubts() in parts, one file each: what follows from the comparison of replicas, and from when calls
-// were late. `table` is measurement.table().
+// find_doubts() in parts, one file each: what follows from the comparison of replicas, from how the calls
+// went over time, and from when they were late. `table` is measurement.table().
 std::vector<Doubt> doubts_of_replicas(const DoubtContext& context);
+std::vector<Doubt> doubts_over_time(const Measurement& measurement, const EndingTable& table, bool filled_in);
 std::vector<Doubt> doubts_of_late_calls(const Measurement& measurement, const EndingTable& table,
                                         const DoubtContext& context);
 

@@ -36,15 +36,39 @@ void ExactCounts::Merge::begin() {
   for (std::size_t series = 0; series < theirs_.rows_.size(); ++series) {
     if (!theirs_.rows_[series].empty()) ours_.add_to_row(greatest, own_series(series), 0);
   }
+  divide();
+}
+
+// Two parts that take equally long. Pooled, several of their rows are one of ours, and all in the first.
+void ExactCounts::Merge::divide() {
+  constexpr std::size_t kCountersOfAPair = 24;  // A pair is looked for in a table.
+  second_from_ = theirs_.rows_.size();
+  if (ours_.pooled_) return;
+  pairs_in_second_ = ours_.pairs_used_ + theirs_.pairs_used_ <= kPairsMax;
+  std::size_t of_first = 0;
+  std::size_t of_second = pairs_in_second_ ? kCountersOfAPair * theirs_.pairs_used_ : 0;
+  for (const Row& row : theirs_.rows_) of_first += row.size();
+  while (second_from_ > 0 && of_second < of_first) {
+    of_first -= theirs_.rows_[--second_from_].size();
+    of_second += theirs_.rows_[second_from_].size();
+  }
 }
 
 // Of their counters as they stand: their carries are not in them.
 void ExactCounts::Merge::add_rows(std::size_t part) {
   if (ours_.dropped_) return;
-  for (std::size_t series = 0; series < theirs_.rows_.size(); ++series) {
-    const std::uint16_t own = own_series(series);
-    if (!theirs_.rows_[series].empty() && own / kEndingCount % kParts == part)
-      add_row(own, theirs_.rows_[series], left_[part]);
+  const std::size_t end = part == 0 ? second_from_ : theirs_.rows_.size();
+  for (std::size_t series = part == 0 ? 0 : second_from_; series < end; ++series) {
+    if (!theirs_.rows_[series].empty()) add_row(own_series(series), theirs_.rows_[series], left_[part]);
+  }
+  if (part != 0 && pairs_in_second_) add_pairs();
+}
+
+void ExactCounts::Merge::add_pairs() {
+  for (const Pair& pair : theirs_.pairs_) {
+    if (pair.key_plus_1 == 0) continue;
+    const std::uint64_t key = pair.key_plus_1 - 1;
+    ours_.add_to(numbers_[key >> 16], own_series(key & 0xffff), pair.count);
   }
 }
 
@@ -71,11 +95,7 @@ void ExactCounts::Merge::finish() {
     const std::uint64_t count = carry > kCarryMax ? std::numeric_limits<std::uint64_t>::max() : carry << 16;
     ours_.add_to(numbers_[key & 0xffff'ffff], own_series(key >> 32), count);
   }
-  for (const Pair& pair : theirs_.pairs_) {
-    if (pair.key_plus_1 == 0) continue;
-    const std::uint64_t key = pair.key_plus_1 - 1;
-    ours_.add_to(numbers_[key >> 16], own_series(key & 0xffff), pair.count);
-  }
+  if (!pairs_in_second_) add_pairs();
 }
 
 }  // namespace overdue

@@ -29,12 +29,16 @@ class ExactCounts::Merge {
     std::uint16_t series;
   };
   std::uint16_t own_series(std::uint64_t series) const;
+  void divide();
   void add_row(std::uint16_t series, const Row& theirs, std::vector<Left>& left);
+  void add_pairs();
 
   ExactCounts& ours_;
   const ExactCounts& theirs_;
   const std::vector<std::uint16_t>& to_series_;
   std::vector<std::uint32_t> numbers_;            // By their number: ours.
+  std::size_t second_from_ = 0;                   // Their rows from here on are of the second part,
+  bool pairs_in_second_ = false;                  // and the pairs too, if these cannot make all be pooled.
   std::array<std::vector<Left>, kParts> left_{};  // What a low byte of ours cannot take.
 };
 

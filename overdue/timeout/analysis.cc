@@ -113,7 +113,7 @@ DoubtContext::OpenCalls open_calls_of(const TimeoutAdvice& advice) {
 }
 
 std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& all, const Analysis& analysis,
-                             const AnalysisOptions& options, std::vector<Doubt> over_time) {
+                             const AnalysisOptions& options, std::vector<Doubt> without_advice) {
   const TimeoutAdvice& advice = analysis.advice;
   DoubtContext context;
   context.accept_false = options.advice.accept_false;
@@ -138,7 +138,7 @@ std::vector<Doubt> doubts_of(const Measurement& measurement, const EndingTable& 
   context.set_aside = options.set_aside;
   context.limit = options.limit;
   context.unit_doubt = options.unit_doubt;
-  std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(over_time), options.run_both);
+  std::vector<Doubt> doubts = find_doubts(measurement, context, std::move(without_advice), options.run_both);
   if (analysis.promise && !analysis.promise->fits) {
     doubts.push_back(
         {"promise_missed",
@@ -291,7 +291,8 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
   const SurvivalCurve without_curve(without);
   const SurvivalCurve& kept_curve = leaves_out ? without_curve : all_curve;
   const TailByBlock kept_tails = leaves_out ? tails_of(measurement, mask, without_curve) : all_tails;
-  std::vector<Doubt> over_time;
+  std::vector<Doubt> without_advice;
+  const DoubtContext of_the_log{.table = &all, .filled_in = options.filled_in, .limit = options.limit};
   options.run_both(
       [&] {
         advise(kept_curve, kept_tails, options, analysis);
@@ -313,8 +314,8 @@ Analysis analyse(const Measurement& measurement, const AnalysisOptions& options)
         analysis.quantiles =
             quantiles_of_all(all_curve, all_tails, reported_quantiles(), options.advice.confidence);
       },
-      [&] { over_time = doubts_over_time(measurement, all, options.filled_in); });
-  analysis.doubts = doubts_of(measurement, all, analysis, options, std::move(over_time));
+      [&] { without_advice = doubts_without_advice(measurement, of_the_log); });
+  analysis.doubts = doubts_of(measurement, all, analysis, options, std::move(without_advice));
   return analysis;
 }
 
