@@ -339,6 +339,16 @@ TEST(TheCommand, AnInfiniteTimeIsNoTimeAndStillAGiveUp) {
               HasSubstr("1 replied, 2 timed out"));
 }
 
+TEST(TheCommand, SaysWhatIsMissingAndNotWhatIsThere) {
+  const auto since =
+      run_overdue("advise - --since 2026-11-29T09:00:00Z", "latency_ms,status\n10,200\n11,200\n");
+  EXPECT_EQ(since.status, 2);
+  EXPECT_THAT(since.err, HasSubstr("--map start=COLUMN"));
+  const auto name = run_overdue("advise - --write-policy a.toml --name ''", "latency_ms,status\n10,200\n");
+  EXPECT_EQ(name.status, 2);
+  EXPECT_THAT(name.err, HasSubstr("neither may be empty"));
+}
+
 TEST(TheCommand, FilesBehindAnOptionAreFiles) {
   const ScratchFolder folder;
   const std::string log = folder.file("a.csv", lesson_log(5'000));

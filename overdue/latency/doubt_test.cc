@@ -341,6 +341,29 @@ TEST(FindDoubts, CallsALogOfAFewMomentsShort) {
   }
 }
 
+TEST(FindDoubts, CallsNoHistogramsOfIntervalsShortThatCoverFiveMinutes) {
+  for (const int minutes : {4, 5}) {
+    Measurement measurement;
+    for (int minute = 0; minute <= minutes; ++minute) {
+      measurement.add_counts(Ending::replied, 10ms, 1000,
+                             WallTime(Duration(1'700'000'000'000'000'000) + minute * 1min));
+    }
+    EXPECT_EQ(testing::Value(codes(measurement), Contains("short_log")), minutes < 5);
+  }
+}
+
+TEST(FindDoubts, SaysThatNothingSlowerIsSeenOnlyWhereNothingIs) {
+  for (const bool some_wait_on : {false, true}) {
+    Rows rows;
+    for (int i = 0; i < 1000; ++i) rows.add(Duration(1ms) * (1 + i % 100));
+    rows.add(50, 200ms, Ending::abandoned);
+    if (some_wait_on) rows.add(5, 2s);
+    EXPECT_THAT(text_of(rows.measure(), {}, "caller_limit"),
+                HasSubstr(some_wait_on ? "slower replies are seen only of calls without it"
+                                       : "nothing slower than it can be seen here"));
+  }
+}
+
 TEST(FindDoubts, FindsRoutesThatOneTimeoutDoesNotFit) {
   for (const int factor : {2, 10}) {
     GeneratedLog log(4);
