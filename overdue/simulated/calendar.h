@@ -19,7 +19,7 @@ namespace overdue {
 // owner to keep. Where many are, better_bits() says which length of a page would suit them; where there is
 // none, it is better closed.
 //
-// Memory: 64 KB. Threads: none. Replay: integers only; what it refuses depends on what it was given alone.
+// Memory: 256 KB. Threads: none. Replay: integers only; what it refuses depends on what it was given alone.
 class Calendar {
  public:
   using Entry = EventQueue::Entry;
@@ -45,7 +45,7 @@ class Calendar {
     for (; place > 0 && places[place - 1] < entry; --place) places[place] = places[place - 1];
     places[place] = entry;
     filled_[index / 64] |= std::uint64_t{1} << (index % 64);
-    words_ |= static_cast<Words>(1U << (index / 64));
+    words_ |= std::uint64_t{1} << (index / 64);
     if (entry < first_) first_ = entry;
     return true;
   }
@@ -81,11 +81,11 @@ class Calendar {
   }
 
  private:
-  // A quarter of a millisecond at first, and pages for a quarter of a second.
-  static constexpr unsigned kBitsMin = 6, kBitsAtFirst = 18, kBitsMax = 40;
-  static constexpr std::size_t kPages = 1024;
+  // 66 us at first, and pages for a quarter of a second: a page seldom has two then, and where the second
+  // goes is not for the processor to guess.
+  static constexpr unsigned kBitsMin = 6, kBitsAtFirst = 16, kBitsMax = 40;
+  static constexpr std::size_t kPages = 4096;
   static constexpr std::size_t kPlaces = 4;
-  using Words = std::uint16_t;  // A bit for each word of filled_.
   struct alignas(64) Page {
     std::array<Entry, kPlaces> places;
   };
@@ -102,18 +102,18 @@ class Calendar {
     filled_[word] &= ~(std::uint64_t{1} << (index % 64));
     const std::uint64_t later = filled_[word] >> (index % 64);
     if (later != 0) return first_of(index + static_cast<std::size_t>(std::countr_zero(later)));
-    if (filled_[word] == 0) words_ &= static_cast<Words>(~(1U << word));
+    if (filled_[word] == 0) words_ &= ~(std::uint64_t{1} << word);
     if (words_ == 0) return EventQueue::kNone;
     // Round to this word again: its earlier pages come last.
-    const Words turned = std::rotr(words_, static_cast<int>(word + 1));
+    const std::uint64_t turned = std::rotr(words_, static_cast<int>(word + 1));
     word = (word + 1 + static_cast<std::size_t>(std::countr_zero(turned))) % filled_.size();
     return first_of(64 * word + static_cast<std::size_t>(std::countr_zero(filled_[word])));
   }
   Entry first_of(std::size_t index) const { return pages_[index].places[taken_[index] - 1U]; }
 
   unsigned bits_ = kBitsAtFirst;
-  Words words_ = 0;
-  std::uint32_t full_ = 0;  // Refused.
+  std::uint64_t words_ = 0;  // A bit for each word of filled_.
+  std::uint32_t full_ = 0;   // Refused.
   std::uint32_t far_ = 0;
   std::uint64_t today_ = 0;
   std::uint64_t open_ = kPages;  // So many pages from today's on.

@@ -43,6 +43,11 @@ class TimerQueue {
     return ticket;
   }
 
+  // The slot of the limit that comes due next; kSlotMax where there is none.
+  std::uint32_t next_limit() const {
+    return static_cast<std::uint32_t>(first_in_lane_) & EventQueue::kSlotMax;
+  }
+
   // Takes the first into `event` where it is at `end` or before it.
   bool pop_until(Instant end, Event& event) {
     const bool in_lane = first_in_lane_ < calendar_.first();

@@ -74,11 +74,11 @@ inline void World::hear_at_once() {
     case Kind::fault_ends:
       return on_fault(index, false);
     case Kind::restart:
-      return restart(index);
+      return restart(replicas_[index]);
     case Kind::pause:
       return on_pause(index);
     case Kind::probe:
-      return on_probe(index);
+      return on_probe(replicas_[index]);
     case Kind::write:
       return on_later(index);
   }

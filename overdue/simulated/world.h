@@ -83,11 +83,11 @@ class World : private WorldState {
   void on_refused(std::uint32_t index);
   void release_connection(Channel& channel, AttemptSlot& attempt, bool kept);
   void serve_next_waiting(Channel& channel, std::uint32_t replica);
-  void forget_connections(std::uint32_t replica);
+  void forget_connections(const ReplicaState& replica);
 
   // world_network.cc
   void send_request(std::uint32_t index, AttemptSlot& attempt) {
-    const LinkState& link = *channel_of(attempt).link_state;
+    const LinkState& link = *attempt.channel->link_state;
     const bool has_terms = attempt.deadline || attempt.message != kNone || link.repeats;
     if (has_terms || !link.request.instant) return send_with_terms(index, attempt);
     ++attempt.references;
@@ -103,7 +103,7 @@ class World : private WorldState {
 
   // world_server.cc
   void arrive(std::uint32_t index, AttemptSlot& attempt);
-  void take_next(std::uint32_t replica);
+  void take_next(ReplicaState& replica);
   bool begin_work(std::uint32_t index, AttemptSlot& attempt);
   void step_after(std::uint32_t index, AttemptSlot& attempt, Duration length, Phase phase);
   void on_step(std::uint32_t index, EventQueue::Ticket ticket);
@@ -177,15 +177,15 @@ class World : private WorldState {
 
   // world_faults.cc
   void on_fault(std::uint32_t index, bool begins);
-  void apply(const Fault& fault, std::uint32_t replica, bool begins);
+  void apply(const Fault& fault, ReplicaState& replica, bool begins);
   void apply(const Fault& fault, LinkState& link, bool begins);
-  void stand_still(std::uint32_t replica, bool begins);
-  void crash(std::uint32_t replica, bool silently);
-  void restart(std::uint32_t replica);
-  void crash_and_restart(std::uint32_t replica, Duration restart_after);
+  void stand_still(ReplicaState& replica, bool begins);
+  void crash(ReplicaState& replica, bool silently);
+  void restart(ReplicaState& replica);
+  void crash_and_restart(ReplicaState& replica, Duration restart_after);
   bool crash_strikes(const AttemptSlot& attempt, CrashPoint point);
   void on_pause(std::uint32_t index);
-  void on_probe(std::uint32_t replica);
+  void on_probe(ReplicaState& replica);
 
   // world_result.cc
   RunResult result();

@@ -20,70 +20,9 @@ bool is_answered(const ActionList& actions) {
 
 }  // namespace
 
-// Held by who asks for it, as the list of actions is: that costs as much to hand on as to look through.
-template <typename OneEvent>
-[[gnu::always_inline]] inline void World::tell(std::uint32_t index, Call& call, const OneEvent& event) {
-  if (!call.has_operation) [[unlikely]]
-    return tell_write(index, Event(event));
-  perform(index, call, call.operation.handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
-}
-
-// A call that is only just there, with one reference: its maker's.
-std::uint32_t World::take_call(const NewCall& made) {
-  const std::uint32_t index = calls_.take();
-  OVERDUE_CHECK(index <= kIndexMax);
-  Call& call = calls_[index];
-  ++channels_[made.channel]->calls;
-  call.has_operation = false;
-  call.write = kNone;
-  call.wakeup_at = kNever;
-  call.started = now_;
-  call.remembered = 0;
-  call.channel = made.channel;
-  call.parent = made.parent;
-  call.attempt = kNone;
-  call.references = 1;
-  call.executions = 0;
-  call.second = row().second;
-  call.client = made.client;
-  call.user = made.user;
-  call.kind = made.kind;
-  call.outcome = Outcome::open;
-  call.in_use = true;
-  if (made.root == kNone) {
-    call.root = index;
-    call.key = ++calls_made_;
-  } else {
-    call.root = made.root;
-    call.key = calls_[made.root].key;
-    ++calls_[made.root].references;
-  }
-  return index;
-}
-
-[[gnu::flatten]] void World::start_call(const NewCall& made) {
-  if (has_journal(made.client)) [[unlikely]]
-    return begin_operation(made);
-  const std::uint32_t index = take_call(made);
-  Call& call = calls_[index];
-  Channel& channel = *channels_[made.channel];
-  std::construct_at(&call.operation, channel.dependency, made.kind, channel.random.next());
-  call.has_operation = true;
-  if (traced_) [[unlikely]]
-    trace_call(call, "begins");
-  CallStarted started;
-  if (made.deadline) started.deadline = *made.deadline;
-  tell(index, call, started);
-  release_call(index, call);
-}
-
-template void World::tell(std::uint32_t, Call&, const AttemptConnected&);
-template void World::tell(std::uint32_t, Call&, const AttemptEnded&);
-template void World::tell(std::uint32_t, Call&, const CallerLeft&);
-
 // Does what the operation asks for, and sets the timer. The call stays in use meanwhile.
-[[gnu::flatten, gnu::noinline]] void World::perform(std::uint32_t index, Call& call,
-                                                    const ActionList& actions, bool caller_left) {
+[[gnu::always_inline]] inline void World::perform(std::uint32_t index, Call& call, const ActionList& actions,
+                                                  bool caller_left) {
   ++call.references;
   const StartAttempt* start = nullptr;
   for (const Action& action : actions) {
@@ -112,7 +51,70 @@ template void World::tell(std::uint32_t, Call&, const CallerLeft&);
   release_call(index, call);
 }
 
-void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
+// Held by who asks for it, as the list of actions is: that costs as much to hand on as to look through.
+template <typename OneEvent>
+[[gnu::always_inline]] inline void World::tell(std::uint32_t index, Call& call, const OneEvent& event) {
+  if (!call.has_operation) [[unlikely]]
+    return tell_write(index, Event(event));
+  perform(index, call, call.operation.handle(now_, event), std::is_same_v<OneEvent, CallerLeft>);
+}
+
+// A call that is only just there, with one reference: its maker's.
+std::uint32_t World::take_call(const NewCall& made) {
+  const std::uint32_t index = calls_.take();
+  OVERDUE_CHECK(index <= kIndexMax);
+  Call& call = calls_[index];
+  ++made.channel->calls;
+  call.has_operation = false;
+  call.write = kNone;
+  call.wakeup_at = kNever;
+  call.started = now_;
+  call.remembered = 0;
+  call.channel = made.channel;
+  call.parent = made.parent;
+  call.attempt = kNone;
+  call.references = 1;
+  call.executions = 0;
+  call.client = made.client;
+  call.user = made.user;
+  call.kind = made.kind;
+  call.outcome = Outcome::open;
+  call.in_use = true;
+  if (made.root == kNone) {
+    call.root = index;
+    call.key = ++calls_made_;
+  } else {
+    call.root = made.root;
+    call.key = calls_[made.root].key;
+    ++calls_[made.root].references;
+  }
+  return index;
+}
+
+[[gnu::flatten]] void World::start_call(const NewCall& made) {
+  if (has_journal(made.client)) [[unlikely]]
+    return begin_operation(made);
+  const std::uint32_t index = take_call(made);
+  Call& call = calls_[index];
+  Channel& channel = *made.channel;
+  std::construct_at(&call.operation, channel.dependency, made.kind, channel.random.next());
+  call.has_operation = true;
+  if (traced_) [[unlikely]]
+    trace_call(call, "begins");
+  CallStarted started;
+  if (made.deadline) started.deadline = *made.deadline;
+  tell(index, call, started);
+  release_call(index, call);
+}
+
+template void World::tell(std::uint32_t, Call&, const AttemptConnected&);
+template void World::tell(std::uint32_t, Call&, const AttemptEnded&);
+template void World::tell(std::uint32_t, Call&, const CallerLeft&);
+
+[[gnu::flatten]] void World::on_wakeup(std::uint32_t index, EventQueue::Ticket ticket) {
+  // Of the next one whose limit passes: it has been out of sight for as long as that is.
+  const std::uint32_t next = queue_.next_limit() & kIndexMax;
+  if (next < calls_.made()) calls_.prefetch(next);
   Call& call = calls_[index];
   if (call.timer != ticket) return;
   call.timer_at = kNever;
@@ -143,7 +145,7 @@ std::uint32_t WorldState::pick_replica_of_several(Channel& channel) {
 // The attempt, where it is connected at once.
 AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAttempt& start,
                                   const Question* asks) {
-  Channel& channel = *channels_[call.channel];
+  Channel& channel = *call.channel;
   LinkState& link = *channel.link_state;
   const std::uint32_t place = pick_replica(channel);
   ++channel.in_flight[place];
@@ -164,7 +166,8 @@ AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAt
   ++call.references;
   call.attempt = slot;
   if (writes_ != nullptr) [[unlikely]] {
-    if (call.write != kNone || writes_->stores[link.service].said != nullptr) attach_message(attempt, asks);
+    if (call.write != kNone || writes_->stores[link.service->number].said != nullptr)
+      attach_message(attempt, asks);
   }
   TimelineRow& seconds = row();
   if (asks == nullptr) {
@@ -176,8 +179,8 @@ AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAt
   } else {
     ++channel.questions;
   }
-  ++replicas_[attempt.replica].attempts;
-  if (link.always_connected && replicas_[attempt.replica].up) [[likely]] {
+  ++attempt.replica->attempts;
+  if (link.always_connected && attempt.replica->up) [[likely]] {
     attempt.connected = true;
     return &attempt;
   }
@@ -191,7 +194,7 @@ void World::give_up(Call& call, const AbandonAttempt& action, bool caller_left) 
   OVERDUE_CHECK(slot != kNone && attempt.number == action.attempt && attempt.awaited);
   if (traced_) [[unlikely]]
     trace_attempt(attempt, caller_left ? "abandoned" : "timed out");
-  Channel& channel = *channels_[call.channel];
+  Channel& channel = *call.channel;
   attempt.watched = action.watch && attempt.connected;
   attempt.timed_out = attempt.connected && !caller_left;
   const bool was_connected = attempt.connected;
@@ -203,10 +206,10 @@ void World::give_up(Call& call, const AbandonAttempt& action, bool caller_left) 
 // Counts the end of an attempt and lets go of its connection; its caller's reference stays.
 void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, bool keeps_connection) {
   LinkState& link = *channel.link_state;
-  ReplicaState& replica = replicas_[attempt.replica];
+  ReplicaState& replica = *attempt.replica;
   attempt.awaited = false;
   ++replica.ended;
-  --channel.in_flight[attempt.replica - link.first_replica];
+  --channel.in_flight[replica.place];
   if (!is_question(attempt)) ++channel.endings[static_cast<std::size_t>(ending)];
   switch (ending) {
     case Ending::replied:
@@ -242,7 +245,7 @@ void World::settle(std::uint32_t index, Call& call) {
   settle(attempt.call, call);
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
-    ++channel_of(attempt).link_state->false_timeouts;
+    ++attempt.channel->link_state->false_timeouts;
   }
   if (attempt.awaited || attempt.watched) {
     const bool awaited = attempt.awaited;
@@ -256,7 +259,7 @@ void World::settle(std::uint32_t index, Call& call) {
     const bool was_open = call.outcome == Outcome::open;
     if (attempt.deadline && kept) ended.server_time = copy.server_time;
     attempt.watched = false;
-    if (awaited) end_attempt(channel_of(attempt), attempt, copy.answer, kept);
+    if (awaited) end_attempt(*attempt.channel, attempt, copy.answer, kept);
     if (call.has_operation) [[likely]] {
       tell(attempt.call, call, ended);
     } else {

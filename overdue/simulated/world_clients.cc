@@ -50,7 +50,10 @@ void World::begin_clients_call(Source& source, std::uint32_t user) {
   if (client.client->instances > 1 && std::holds_alternative<RecordedArrivals>(client.client->arrivals)) {
     channel += static_cast<std::uint32_t>(source.next % client.client->instances);
   }
-  start_call({.channel = channel, .kind = client.client->kind, .client = source.client, .user = user});
+  start_call({.channel = channels_[channel].get(),
+              .kind = client.client->kind,
+              .client = source.client,
+              .user = user});
 }
 
 namespace {
@@ -77,7 +80,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
                      : finish.verdict == Verdict::not_applied ? "not applied"
                                                               : "ended without an answer");
   }
-  if (call.outcome == Outcome::answered) ++channels_[call.channel]->link_state->answered;
+  if (call.outcome == Outcome::answered) ++call.channel->link_state->answered;
   if (call.client == kNone) {
     // Of a write ordered again; the call in whose place it is had a no.
     if (call.write != kNone && calls_[call.root].outcome == Outcome::open)
@@ -90,7 +93,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
   switch (call.outcome) {
     case Outcome::answered:
       ++counts.answered;
-      ++timeline_[call.second >> row_bits_].goodput;
+      ++row_of(call.started).goodput;
       client.answered.add(now_ - call.started);
       client.answered_sum += now_ - call.started;
       break;

@@ -6,11 +6,11 @@ namespace overdue::world {
 
 // True where the attempt is connected at once.
 bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
-  Channel& channel = channel_of(attempt);
+  Channel& channel = *attempt.channel;
   const LinkState& link = *channel.link_state;
   if (!link.link->pool) return connect(index, attempt);
   const Pool& pool = *link.link->pool;
-  Connections& connections = channel.connections[attempt.replica - link.first_replica];
+  Connections& connections = channel.connections[attempt.replica->place];
   if (!connections.idle.empty()) {
     if (!pool.idle_max || now_ - connections.idle.back() <= *pool.idle_max) {
       connections.idle.pop_back();
@@ -40,9 +40,9 @@ bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
 
 // True where the attempt is connected at once.
 bool World::connect(std::uint32_t index, AttemptSlot& attempt) {
-  Channel& channel = channel_of(attempt);
+  Channel& channel = *attempt.channel;
   LinkState& link = *channel.link_state;
-  const ReplicaState& replica = replicas_[attempt.replica];
+  const ReplicaState& replica = *attempt.replica;
   const auto& phase = link.network->connect;
   if (!phase && (replica.up || replica.dead)) {
     attempt.connected = true;
@@ -83,7 +83,7 @@ void World::on_refused(std::uint32_t index) {
   if (attempt.awaited) {
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "refused");
-    end_attempt(channel_of(attempt), attempt, Ending::refused, false);
+    end_attempt(*attempt.channel, attempt, Ending::refused, false);
     const AttemptEnded ended{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true};
     if (call.has_operation) [[likely]] {
       tell(attempt.call, call, ended);
@@ -97,7 +97,7 @@ void World::on_refused(std::uint32_t index) {
 
 void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept) {
   LinkState& link = *channel.link_state;
-  const std::uint32_t place = attempt.replica - link.first_replica;
+  const std::uint32_t place = attempt.replica->place;
   Connections& connections = channel.connections[place];
   if (attempt.in_pool_queue) {
     // Its place in the line is passed over when it comes up.
@@ -107,7 +107,7 @@ void World::release_connection(Channel& channel, AttemptSlot& attempt, bool kept
     return;
   }
   attempt.has_connection = false;
-  if (kept && replicas_[attempt.replica].up) {
+  if (kept && attempt.replica->up) {
     connections.idle.push_back(now_);
   } else {
     --connections.open;
@@ -150,12 +150,12 @@ void World::serve_next_waiting(Channel& channel, std::uint32_t place) {
 }
 
 // Those that nobody uses, to a replica that is gone.
-void World::forget_connections(std::uint32_t replica) {
+void World::forget_connections(const ReplicaState& replica) {
   for (const auto& place : channels_) {
     Channel& channel = *place;
     const LinkState& link = *channel.link_state;
-    if (link.service != replicas_[replica].service) continue;
-    Connections& connections = channel.connections[replica - link.first_replica];
+    if (link.service != replica.service) continue;
+    Connections& connections = channel.connections[replica.place];
     connections.open -= static_cast<std::uint32_t>(connections.idle.size());
     connections.idle.clear();
   }

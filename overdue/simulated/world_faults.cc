@@ -26,9 +26,9 @@ void World::on_fault(std::uint32_t index, bool begins) {
   }
   const std::uint32_t service = service_named(fault.service);
   if (fault.kind == FaultKind::failover) return fail_over(service);
-  for (std::uint32_t i = 0; i < replicas_.size(); ++i) {
-    if (replicas_[i].service != service) continue;
-    if (!fault.replica || replicas_[i].name == *fault.replica) apply(fault, i, begins);
+  for (ReplicaState& replica : replicas_) {
+    if (replica.service->number != service) continue;
+    if (!fault.replica || replica.name == *fault.replica) apply(fault, replica, begins);
   }
 }
 
@@ -44,8 +44,7 @@ void World::apply(const Fault& fault, LinkState& link, bool begins) {
   way.instant = way.is_instant();
 }
 
-void World::apply(const Fault& fault, std::uint32_t number, bool begins) {
-  ReplicaState& replica = replicas_[number];
+void World::apply(const Fault& fault, ReplicaState& replica, bool begins) {
   switch (fault.kind) {
     case FaultKind::slow:
     case FaultKind::half_broken:
@@ -54,22 +53,22 @@ void World::apply(const Fault& fault, std::uint32_t number, bool begins) {
       replica.slow = 1;
       for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
         const Fault& other = scenario_.faults[i];
-        const bool same = service_named_or_none(other.service) == replica.service &&
+        const bool same = service_named_or_none(other.service) == replica.service->number &&
                           (!other.replica || *other.replica == replica.name);
         const bool slows = other.kind == FaultKind::slow || other.kind == FaultKind::half_broken;
         if (fault_on_[i] && same && slows) replica.slow *= other.factor;
       }
       break;
     case FaultKind::pause:
-      stand_still(number, begins);
+      stand_still(replica, begins);
       break;
     case FaultKind::crash:
     case FaultKind::dead:
       if (fault.crash_point) break;  // Strikes at requests, while it is on.
       if (begins) {
-        crash(number, fault.kind == FaultKind::dead);
+        crash(replica, fault.kind == FaultKind::dead);
       } else {
-        restart(number);
+        restart(replica);
       }
       break;
     default:
@@ -77,8 +76,7 @@ void World::apply(const Fault& fault, std::uint32_t number, bool begins) {
   }
 }
 
-void World::stand_still(std::uint32_t number, bool begins) {
-  ReplicaState& replica = replicas_[number];
+void World::stand_still(ReplicaState& replica, bool begins) {
   Standstill& still = replica.standstill;
   if (begins) {
     if (still.causes++ == 0) still.since = now_;
@@ -91,12 +89,11 @@ void World::stand_still(std::uint32_t number, bool begins) {
     AttemptSlot& attempt = attempts_[index];
     step_after(index, attempt, attempt.paused, attempt.phase);
   }
-  take_next(number);
+  take_next(replica);
 }
 
 // The process ends: its callers hear a reset, or nothing where its host is gone too.
-void World::crash(std::uint32_t number, bool silently) {
-  ReplicaState& replica = replicas_[number];
+void World::crash(ReplicaState& replica, bool silently) {
   if (!replica.up) {
     replica.dead = replica.dead || silently;
     return;
@@ -105,14 +102,14 @@ void World::crash(std::uint32_t number, bool silently) {
     trace_part(replica.name, silently ? "is dead" : "crashes");
   replica.up = false;
   replica.dead = silently;
-  ServiceState& service = services_[replica.service];
+  ServiceState& service = *replica.service;
   service.queue -= replica.queue.length;
   queued_ -= replica.queue.length;
   replica.queue = Line{};
   std::vector<std::uint32_t> held;
   for (std::uint32_t i = 0; i < attempts_.made(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
-    if (attempt.in_use && attempt.replica == number && attempt.phase != Phase::away) held.push_back(i);
+    if (attempt.in_use && attempt.replica == &replica && attempt.phase != Phase::away) held.push_back(i);
   }
   for (const std::uint32_t index : held) {
     AttemptSlot& attempt = attempts_[index];
@@ -131,30 +128,29 @@ void World::crash(std::uint32_t number, bool silently) {
       answer(index, attempts_[index], Ending::reset, 0, false);
     }
   }
-  forget_connections(number);
+  forget_connections(replica);
 }
 
-void World::restart(std::uint32_t number) {
-  ReplicaState& replica = replicas_[number];
+void World::restart(ReplicaState& replica) {
   if (traced_) [[unlikely]]
     trace_part(replica.name, "is back");
-  if (replica.dead) forget_connections(number);
+  if (replica.dead) forget_connections(replica);
   replica.up = true;
   replica.dead = false;
 }
 
-void World::crash_and_restart(std::uint32_t replica, Duration restart_after) {
+void World::crash_and_restart(ReplicaState& replica, Duration restart_after) {
   crash(replica, false);
-  push(saturating_add(now_, restart_after), Kind::restart, replica);
+  push(saturating_add(now_, restart_after), Kind::restart, replica.number);
 }
 
 // The fault that crashes the replica at this point of this attempt's work, if one does.
 const Fault* WorldState::crash_at(const AttemptSlot& attempt, CrashPoint point) const {
-  const ReplicaState& replica = replicas_[attempt.replica];
+  const ReplicaState& replica = *attempt.replica;
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const Fault& fault = scenario_.faults[i];
     if (!fault_on_[i] || fault.kind != FaultKind::crash || fault.crash_point != point) continue;
-    if (service_named_or_none(fault.service) != replica.service) continue;
+    if (service_named_or_none(fault.service) != replica.service->number) continue;
     if (fault.replica && *fault.replica != replica.name) continue;
     const FaultSubject subject{.seed = options_.seed,
                                .request_key = calls_[attempt.call].key,
@@ -168,7 +164,7 @@ const Fault* WorldState::crash_at(const AttemptSlot& attempt, CrashPoint point) 
 // True where the replica crashed, with the attempt's work.
 bool World::crash_strikes(const AttemptSlot& attempt, CrashPoint point) {
   const Fault* const fault = crash_at(attempt, point);
-  if (fault != nullptr) crash_and_restart(attempt.replica, fault->restart_after);
+  if (fault != nullptr) crash_and_restart(*attempt.replica, fault->restart_after);
   return fault != nullptr;
 }
 
@@ -179,17 +175,16 @@ void World::on_pause(std::uint32_t index) {
   const Duration length = source.on ? source.lasts.draw(source.random) : gap;
   push(now_ + length, Kind::pause, index);
   if (!source.stands_still) return;
-  for (std::uint32_t i = 0; i < replicas_.size(); ++i) {
-    if (replicas_[i].pause == index) stand_still(i, source.on);
+  for (ReplicaState& replica : replicas_) {
+    if (replica.pause == index) stand_still(replica, source.on);
   }
 }
 
 // What a health check sees of the replica now: it does not wait in line, and no network lies between.
-void World::on_probe(std::uint32_t number) {
-  ReplicaState& replica = replicas_[number];
-  ServiceState& service = services_[replica.service];
-  const ServiceProbe& probe = *service.service->probe;
-  push(now_ + probe.every, Kind::probe, number);
+void World::on_probe(ReplicaState& replica) {
+  ServiceState& service = *replica.service;
+  const ServiceProbe& probe = *service.said->probe;
+  push(now_ + probe.every, Kind::probe, replica.number);
   bool passes = replica.up && replica.standstill.causes == 0;
   if (probe.kind == ProbeKind::deep) {
     const auto drawn = static_cast<double>(service.service_time.draw(service.probe_random).count());

@@ -37,7 +37,7 @@ void World::ask_entry(std::uint32_t index, WriteSlot& slot) {
   JournalEntry entry{.id = slot.operation,
                      .intent = operation.intent,
                      .key = operation.key,
-                     .target = links_[channels_[calls_[index].channel]->link].link->name,
+                     .target = links_[calls_[index].channel->link].link->name,
                      .bytes = operation.bytes,
                      .last_send = WallTime(operation.last_send.time_since_epoch()),
                      .replaces = operation.replaces};
@@ -172,7 +172,7 @@ void World::forget_attempts(std::uint32_t call) {
     attempt.watched = false;
     attempt.timed_out = false;
     if (!attempt.awaited) continue;
-    end_attempt(channel_of(attempt), attempt, Ending::abandoned, false);
+    end_attempt(*attempt.channel, attempt, Ending::abandoned, false);
     release_attempt(i);
   }
 }
@@ -219,7 +219,7 @@ void World::take_over(std::uint32_t client) {
     WriteOperation& operation = writes_->operation(entry.id);
     if (!operation.ended()) operation.state = entry.state;  // A dead process may have asked a person.
     if (journal.said->is(ClientWrong::key_not_kept)) operation.key += "'";
-    start_lifecycle({.channel = journal.channels[operation.instance],
+    start_lifecycle({.channel = channels_[journal.channels[operation.instance]].get(),
                      .kind = clients_[client].client->kind,
                      .root = operation.holds_root ? operation.root : kNone},
                     entry.id, process,

@@ -14,7 +14,7 @@ bool WorldState::lost(WayState& way, Random& random) {
 // What most requests have nothing of: a deadline to tell, a write's message, something that repeats them; and
 // a network that takes time.
 void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
-  Channel& channel = channel_of(attempt);
+  Channel& channel = *attempt.channel;
   LinkState& link = *channel.link_state;
   std::optional<Duration> allowance;
   if (attempt.deadline) {
@@ -33,7 +33,7 @@ void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
 
 // `allowance`: what the server is told it has.
 void World::send_over_network(std::uint32_t index, AttemptSlot& attempt, std::optional<Duration> allowance) {
-  Channel& channel = channel_of(attempt);
+  Channel& channel = *attempt.channel;
   WayState& way = channel.link_state->request;
   if (traced_) [[unlikely]]
     trace_attempt(attempt, "sent");
@@ -81,13 +81,13 @@ void World::answer(std::uint32_t index, AttemptSlot& copy, Ending ending, std::u
   copy.status = status;
   copy.phase = Phase::away;
   copy.server_time = now_ - copy.arrived;
-  if (!channel_of(copy).link_state->reply.instant) return answer_over_network(index, copy);
+  if (!copy.channel->link_state->reply.instant) return answer_over_network(index, copy);
   if (at_once) return on_reply(index, copy);
   at_once_.push_back(index);
 }
 
 void World::answer_over_network(std::uint32_t index, AttemptSlot& copy) {
-  Channel& channel = channel_of(copy);
+  Channel& channel = *copy.channel;
   WayState& way = channel.link_state->reply;
   if (lost(way, channel.random)) {
     if (traced_) [[unlikely]]
@@ -102,7 +102,7 @@ void World::answer_over_network(std::uint32_t index, AttemptSlot& copy) {
 }
 
 void World::send_cancellation(std::uint32_t index) {
-  Channel& channel = channel_of(attempts_[index]);
+  Channel& channel = *attempts_[index].channel;
   WayState& way = channel.link_state->request;
   if (lost(way, channel.random)) return;
   ++attempts_[index].references;

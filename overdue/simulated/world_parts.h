@@ -21,6 +21,8 @@
 
 namespace overdue::world {
 
+struct ServiceState;
+
 // Attempts that wait in line.
 struct Line {
   std::uint32_t first = kNone;
@@ -49,13 +51,13 @@ struct WayState {
 struct LinkState {
   const Link* link = nullptr;
   const Network* network = nullptr;
-  std::uint32_t service = kNone;
+  ServiceState* service = nullptr;
   WayState request;
   WayState reply;
-  std::uint32_t first_replica = 0;  // Of the service.
-  bool tells_deadlines = false;     // The service has a use for them.
-  bool always_connected = false;    // No pool and no connect phase.
-  bool repeats = false;             // Something on the way may repeat a request.
+  ReplicaState* first_replica = nullptr;  // Of the service; the others lie beside it.
+  bool tells_deadlines = false;           // The service has a use for them.
+  bool always_connected = false;          // No pool and no connect phase.
+  bool repeats = false;                   // Something on the way may repeat a request.
   std::uint64_t answered = 0, false_timeouts = 0;
   LatencyHistogram connect_failures;
   std::uint64_t connect_failure_count = 0;
@@ -79,6 +81,7 @@ struct Channel {
 
   Dependency dependency;
   Random random;
+  std::uint32_t number = kNone;
   std::uint32_t link = kNone;
   LinkState* link_state = nullptr;
   std::uint32_t turn = 0;  // Round robin.
@@ -100,7 +103,9 @@ struct Standstill {
 };
 
 struct ReplicaState {
-  std::uint32_t service = kNone;
+  ServiceState* service = nullptr;
+  std::uint32_t number = kNone;  // Of all services' replicas.
+  std::uint32_t place = kNone;   // Among its service's.
   std::string name;
   Random random{0};
   std::uint32_t workers = kNone;  // kNone: without bound.
@@ -111,9 +116,9 @@ struct ReplicaState {
   std::uint32_t broken = 0;  // Half-broken by so many faults.
   double slow = 1;
   Standstill standstill;
-  std::vector<std::uint32_t> stalled;   // Attempts whose step ended while the replica stood still.
-  std::uint32_t pause = kNone;          // Its source of pauses.
-  std::vector<std::uint32_t> channels;  // For each link its service calls, in LinkState's order; kNone.
+  std::vector<std::uint32_t> stalled;  // Attempts whose step ended while the replica stood still.
+  std::uint32_t pause = kNone;         // Its source of pauses.
+  std::vector<Channel*> channels;      // For each link its service calls, in LinkState's order; or none.
 
   LatencyHistogram replies;
   std::uint64_t attempts = 0;
@@ -131,9 +136,7 @@ struct ReplicaState {
 // Spells of one replica or of all of a service's.
 struct PauseSource {
   Random random{0};
-  std::uint32_t service = kNone;
-  std::uint32_t replica = kNone;  // kNone: all.
-  DurationDraw gap;               // Between one and the next.
+  DurationDraw gap;  // Between one and the next.
   DurationDraw lasts;
   DurationDraw service_time;  // In a spell, where it does not stand still.
   bool stands_still = true;
@@ -141,8 +144,9 @@ struct PauseSource {
 };
 
 struct ServiceState {
-  const Service* service = nullptr;
-  std::uint32_t first_replica = 0;
+  const Service* said = nullptr;
+  std::uint32_t number = kNone;
+  std::uint32_t first_replica = 0;  // Of all services' replicas.
   DurationDraw service_time;
   DurationDraw lock_hold;
   DurationDraw commit_to_reply;
@@ -174,7 +178,7 @@ struct Source {
 
 struct ClientState {
   const Client* client = nullptr;
-  std::uint32_t ledger_service = kNone;
+  const ServiceState* ledger_service = nullptr;
   Instant from{};
   Instant to{};
   RateCurve rate;

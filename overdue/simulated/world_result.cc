@@ -161,7 +161,7 @@ void World::add_links(RunResult& result) {
 // holds.
 double WorldState::utilisation(const ServiceState& service, double busy_ns, double replicas) const {
   const auto passed = static_cast<double>((now_ - Instant{}).count());
-  return share(busy_ns, passed * replicas * *service.service->workers);
+  return share(busy_ns, passed * replicas * *service.said->workers);
 }
 
 // What is under way at the end: work counts as far as it has come.
@@ -169,12 +169,12 @@ void World::count_under_way() {
   for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
     const AttemptSlot& attempt = attempts_[i];
     if (!attempt.in_use) continue;
-    if (attempt.awaited && !is_question(attempt)) ++channel_of(attempt).link_state->open;
+    if (attempt.awaited && !is_question(attempt)) ++attempt.channel->link_state->open;
     if (!is_at_work(attempt.phase)) continue;
     const auto spent = static_cast<double>((now_ - attempt.begun).count());
     ServiceState& service = service_of(attempt);
     service.under_way_ns += spent;
-    replicas_[attempt.replica].under_way_ns += spent;
+    attempt.replica->under_way_ns += spent;
     if (!attempts_[attempt.original].awaited) service.under_way_wasted_ns += spent;
   }
 }
@@ -186,10 +186,10 @@ void World::add_services(RunResult& result) {
   for (const ClientState& client : clients_) intents += client.result.ledger.intents;
   for (ServiceState& service : services_) {
     ServiceResult& row = service.result;
-    const auto replicas = static_cast<double>(service.service->replicas.size());
+    const auto replicas = static_cast<double>(service.said->replicas.size());
     const double busy_here = static_cast<double>(service.busy_time.count()) + service.under_way_ns;
     const double wasted_here = static_cast<double>(service.wasted_time.count()) + service.under_way_wasted_ns;
-    if (service.service->workers) row.utilisation = utilisation(service, busy_here, replicas);
+    if (service.said->workers) row.utilisation = utilisation(service, busy_here, replicas);
     row.wasted_work = share(wasted_here, busy_here);
     row.executions_per_intent = share(static_cast<double>(row.executions), static_cast<double>(intents));
     row.wait_probability = share(static_cast<double>(service.waited), static_cast<double>(row.started));
@@ -205,13 +205,13 @@ void World::add_services(RunResult& result) {
 
 void World::add_replicas(RunResult& result) {
   for (const ReplicaState& replica : replicas_) {
-    const ServiceState& service = services_[replica.service];
+    const ServiceState& service = *replica.service;
     std::uint64_t attempts = 0;
     for (const ReplicaState& other : replicas_) {
       if (other.service == replica.service) attempts += other.attempts;
     }
     ReplicaResult& row = result.replicas.emplace_back();
-    row.service = service.service->name;
+    row.service = service.said->name;
     row.name = replica.name;
     if (replica.probes > 0) {
       row.probe_ok = replica.probe_ok;
@@ -226,7 +226,7 @@ void World::add_replicas(RunResult& result) {
     row.attempts = replica.attempts;
     row.rejected = replica.rejected;
     const double busy = static_cast<double>(replica.busy_time.count()) + replica.under_way_ns;
-    if (service.service->workers) row.utilisation = utilisation(service, busy, 1);
+    if (service.said->workers) row.utilisation = utilisation(service, busy, 1);
     row.queue_max = replica.queue_max;
   }
 }

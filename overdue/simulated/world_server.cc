@@ -7,13 +7,13 @@
 namespace overdue::world {
 // Its reference came with the message.
 void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
-  ReplicaState& replica = replicas_[attempt.replica];
+  ReplicaState& replica = *attempt.replica;
   if (!replica.up) [[unlikely]] {
     if (replica.dead) return release_attempt(index);
     return answer(index, attempt, Ending::reset, 0, false);
   }
   attempt.arrived = now_;
-  ServiceState& service = services_[replica.service];
+  ServiceState& service = *replica.service;
   ++service.result.arrivals;
   if (traced_) [[unlikely]]
     trace_attempt(attempt, "arrived");
@@ -23,7 +23,7 @@ void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
     begin_work(index, attempt);
     return;
   }
-  const Service& said = *service.service;
+  const Service& said = *service.said;
   if (said.queue_max && replica.queue.length >= *said.queue_max) {
     ++service.result.refused_full;
     if (said.when_full == WhenFull::drop) return release_attempt(index);
@@ -42,12 +42,11 @@ void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
   row().queue = std::max(row().queue, queued_);
 }
 
-void World::take_next(std::uint32_t number) {
-  ReplicaState& replica = replicas_[number];
+void World::take_next(ReplicaState& replica) {
   while (replica.queue.length > 0 && replica.busy < replica.workers && replica.standstill.causes == 0) {
     const std::uint32_t index = take_first(replica.queue);
     if (replica.queue.length > 0) __builtin_prefetch(&attempts_[replica.queue.first]);
-    --services_[replica.service].queue;
+    --replica.service->queue;
     --queued_;
     begin_work(index, attempts_[index]);
   }
@@ -55,16 +54,16 @@ void World::take_next(std::uint32_t number) {
 
 bool WorldState::stored(const AttemptSlot& attempt) const {
   const Call& call = calls_[attempt.call];
-  const std::uint32_t link = channels_[call.channel]->link;
+  const std::uint32_t link = call.channel->link;
   return call.kind == CallKind::keyed_write && (calls_[call.root].remembered >> link & 1) != 0 &&
-         services_[links_[link].service].service->remembers_keys;
+         links_[link].service->said->remembers_keys;
 }
 
 // True where it took a worker.
 bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
-  ReplicaState& replica = replicas_[attempt.replica];
-  ServiceState& service = services_[replica.service];
-  const Service& said = *service.service;
+  ReplicaState& replica = *attempt.replica;
+  ServiceState& service = *replica.service;
+  const Service& said = *service.said;
   attempt.phase = Phase::away;
   if (said.refuses_expired && !ServerGuard(attempt.deadline).try_start(now_)) {
     ++service.result.refused_expired;
@@ -109,7 +108,7 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
 
 void World::step_after(std::uint32_t index, AttemptSlot& attempt, Duration length, Phase phase) {
   attempt.phase = phase;
-  attempt.paused = replicas_[attempt.replica].standstill.total(now_);
+  attempt.paused = attempt.replica->standstill.total(now_);
   attempt.step = push(now_ + length, Kind::step, index);
 }
 
@@ -117,7 +116,7 @@ void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
   AttemptSlot& attempt = attempts_[index];
   if (attempt.step != ticket) return;  // Stopped, or gone with its process.
   attempt.step = 0;
-  ReplicaState& replica = replicas_[attempt.replica];
+  ReplicaState& replica = *attempt.replica;
   // What stood still is still to be done.
   const Duration missed = replica.standstill.total(now_) - attempt.paused;
   if (missed > Duration::zero()) [[unlikely]] {
@@ -151,8 +150,8 @@ inline void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) 
     if (attempt.message != kNone) give_up_key(attempt, true);
     return end_work_with(index, attempt, Ending::rejected, kWorkFailed);
   }
-  const auto& lock = service.service->lock;
-  if (lock && replicas_[attempt.replica].random.uniform() < lock->share.value()) {
+  const auto& lock = service.said->lock;
+  if (lock && attempt.replica->random.uniform() < lock->share.value()) {
     return take_lock(index, attempt);
   }
   begin_calls(index, attempt);
@@ -165,7 +164,7 @@ void World::take_lock(std::uint32_t index, AttemptSlot& attempt) {
     return append(service.lock_waiting, index);
   }
   service.lock_holder = index;
-  step_after(index, attempt, service.lock_hold.draw(replicas_[attempt.replica].random), Phase::holding);
+  step_after(index, attempt, service.lock_hold.draw(attempt.replica->random), Phase::holding);
 }
 
 void World::leave_lock(ServiceState& service) {
@@ -182,12 +181,12 @@ inline void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
   const std::vector<std::uint32_t>& group = service.calls[attempt.group];
   attempt.phase = Phase::calling;
   attempt.pending = static_cast<std::uint8_t>(group.size());
-  NewCall made{.channel = kNone,
+  NewCall made{.channel = nullptr,
                .kind = calls_[attempt.call].kind,
                .root = calls_[attempt.call].root,
                .parent = index};
-  if (service.service->passes_deadline_on) made.deadline = attempt.deadline;
-  const std::vector<std::uint32_t>& channels = replicas_[attempt.replica].channels;
+  if (service.said->passes_deadline_on) made.deadline = attempt.deadline;
+  const std::vector<Channel*>& channels = attempt.replica->channels;
   for (const std::uint32_t link : group) {
     made.channel = channels[link];
     start_call(made);  // May end at once, and with the last one the work goes on.
@@ -196,8 +195,8 @@ inline void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
 
 void World::on_callee_verdict(std::uint32_t index, bool answered) {
   AttemptSlot& attempt = attempts_[index];
-  ReplicaState& replica = replicas_[attempt.replica];
-  if (!answered && !services_[replica.service].service->ignores_failed_calls) attempt.fails = true;
+  ReplicaState& replica = *attempt.replica;
+  if (!answered && !replica.service->said->ignores_failed_calls) attempt.fails = true;
   if (--attempt.pending > 0) return;
   if (replica.standstill.causes > 0) {
     attempt.paused = Duration::zero();
@@ -229,7 +228,7 @@ void World::abandon_calls(std::uint32_t index) {
 
 void World::commit(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
-  const Service& said = *service.service;
+  const Service& said = *service.said;
   if (said.refuses_expired) {
     ServerGuard guard(attempt.deadline);
     OVERDUE_CHECK(guard.try_start(attempt.begun));
@@ -248,16 +247,16 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
     Call& root = calls_[calls_[attempt.call].root];
     ++service.result.executions;
     ++row().executions;
-    if (clients_[root.client].ledger_service == replicas_[attempt.replica].service) ++root.executions;
-    if (said.remembers_keys) root.remembered |= std::uint64_t{1} << channel_of(attempt).link;
+    if (clients_[root.client].ledger_service == attempt.replica->service) ++root.executions;
+    if (said.remembers_keys) root.remembered |= std::uint64_t{1} << attempt.channel->link;
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "executed");
   }
   if (crashes_drawn_ && crash_strikes(attempt, CrashPoint::after_effect)) return;
   if (attempt.message != kNone) [[unlikely]]
-    return reply_later(index, attempt, service.commit_to_reply.draw(replicas_[attempt.replica].random));
+    return reply_later(index, attempt, service.commit_to_reply.draw(attempt.replica->random));
   if (said.commit_to_reply) {
-    const Duration length = service.commit_to_reply.draw(replicas_[attempt.replica].random);
+    const Duration length = service.commit_to_reply.draw(attempt.replica->random);
     return step_after(index, attempt, length, Phase::replying);
   }
   end_work_with(index, attempt, Ending::replied, kDone);
@@ -265,8 +264,8 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
 
 // The worker is free again.
 void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
-  ReplicaState& replica = replicas_[attempt.replica];
-  ServiceState& service = services_[replica.service];
+  ReplicaState& replica = *attempt.replica;
+  ServiceState& service = *replica.service;
   const Duration spent = now_ - attempt.begun;
   attempt.step = 0;
   attempt.phase = Phase::away;
@@ -285,7 +284,7 @@ void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
 // Holds all that the end of one piece of work and the beginning of the next go through here (flatten).
 [[gnu::flatten, gnu::noinline]] void World::end_work_with(std::uint32_t index, AttemptSlot& attempt,
                                                           Ending ending, std::uint16_t status) {
-  const std::uint32_t replica = attempt.replica;
+  ReplicaState& replica = *attempt.replica;
   end_work(index, attempt);
   const Fault* const fault =
       crashes_drawn_ && status == kDone ? crash_at(attempt, CrashPoint::after_reply) : nullptr;
@@ -297,7 +296,7 @@ void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
 void World::on_cancellation(std::uint32_t index) {
   AttemptSlot& attempt = attempts_[index];
   attempt.cancelled = true;
-  const auto& checks = service_of(attempt).service->cancel_checks;
+  const auto& checks = service_of(attempt).said->cancel_checks;
   if (checks && is_at_work(attempt.phase)) {
     // At the next whole interval since the work began.
     const Duration late = (now_ - attempt.begun) % *checks;
@@ -315,7 +314,7 @@ void World::on_check(std::uint32_t index) {
     ++service_of(attempt).result.stopped;
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "stopped its work");
-    const std::uint32_t replica = attempt.replica;
+    ReplicaState& replica = *attempt.replica;
     if (attempt.message != kNone) give_up_key(attempt, false);
     stop_work(index, attempt);
     end_work(index, attempt);
@@ -329,7 +328,7 @@ void World::on_check(std::uint32_t index) {
 void World::stop_work(std::uint32_t index, AttemptSlot& attempt) {
   abandon_calls(index);
   if (attempt.phase == Phase::locking) take_out(service_of(attempt).lock_waiting, index);
-  std::erase(replicas_[attempt.replica].stalled, index);
+  std::erase(attempt.replica->stalled, index);
   attempt.step = 0;
 }
 

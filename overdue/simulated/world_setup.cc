@@ -49,7 +49,7 @@ std::uint32_t WorldState::link_named(std::string_view name) const {
 
 std::uint32_t WorldState::service_named_or_none(std::string_view name) const {
   return place_of(
-      services_, [](const ServiceState& service) -> std::string_view { return service.service->name; }, name);
+      services_, [](const ServiceState& service) -> std::string_view { return service.said->name; }, name);
 }
 
 std::uint32_t WorldState::service_named(std::string_view name) const {
@@ -66,8 +66,15 @@ std::uint32_t WorldState::client_named(std::string_view name) const {
 }
 
 void World::set_up_services() {
+  // All that refer to one do so by its address.
+  services_.reserve(scenario_.services.size());
+  std::size_t replicas = 0;
+  for (const Service& said : scenario_.services) replicas += said.replicas.size();
+  replicas_.reserve(replicas);
   for (const Service& said : scenario_.services) {
-    ServiceState service{.service = &said};
+    ServiceState& service = services_.emplace_back();
+    service.said = &said;
+    service.number = static_cast<std::uint32_t>(services_.size() - 1);
     service.first_replica = static_cast<std::uint32_t>(replicas_.size());
     service.service_time = draw_of(said.service_time);
     if (said.lock) service.lock_hold = draw_of(said.lock->hold);
@@ -75,15 +82,15 @@ void World::set_up_services() {
     service.probe_random = Random(options_.seed, entity("probe", said.name));
     service.result.name = said.name;
     for (const std::string& name : said.replicas) {
-      ReplicaState replica{.service = static_cast<std::uint32_t>(services_.size()), .name = name};
+      ReplicaState& replica = replicas_.emplace_back();
+      replica.service = &service;
+      replica.number = static_cast<std::uint32_t>(replicas_.size() - 1);
+      replica.place = replica.number - service.first_replica;
+      replica.name = name;
       replica.random = Random(options_.seed, entity("replica", said.name, name));
       replica.workers = said.workers.value_or(kNone);
-      if (said.probe) {
-        push(Instant{} + said.probe->every, Kind::probe, static_cast<std::uint32_t>(replicas_.size()));
-      }
-      replicas_.push_back(std::move(replica));
+      if (said.probe) push(Instant{} + said.probe->every, Kind::probe, replica.number);
     }
-    services_.push_back(std::move(service));
   }
 }
 
@@ -105,9 +112,9 @@ void World::set_up_links() {
         scenario_.networks, [](const Network& part) -> std::string_view { return part.name; }, said.network);
     OVERDUE_CHECK(network != kNone);
     link.network = &scenario_.networks[network];
-    link.service = service_named(said.service);
-    const Service& service = *services_[link.service].service;
-    link.first_replica = services_[link.service].first_replica;
+    link.service = &services_[service_named(said.service)];
+    const Service& service = *link.service->said;
+    link.first_replica = &replicas_[link.service->first_replica];
     link.always_connected = !said.pool && !link.network->connect;
     link.repeats = said.repeats.has_value();
     link.tells_deadlines = service.refuses_expired || service.passes_deadline_on;
@@ -126,19 +133,19 @@ void World::set_up_links() {
     links_.push_back(std::move(link));
   }
   for (ServiceState& service : services_) {
-    for (const std::vector<std::string>& group : service.service->calls) {
+    for (const std::vector<std::string>& group : service.said->calls) {
       OVERDUE_CHECK(group.size() < 256 && service.calls.size() < 255);
       std::vector<std::uint32_t>& links = service.calls.emplace_back();
       for (const std::string& name : group) links.push_back(link_named(name));
     }
   }
   for (ReplicaState& replica : replicas_) {
-    replica.channels.assign(links_.size(), kNone);
-    const ServiceState& service = services_[replica.service];
+    replica.channels.assign(links_.size(), nullptr);
+    const ServiceState& service = *replica.service;
     for (const std::vector<std::uint32_t>& group : service.calls) {
       for (const std::uint32_t link : group) {
-        if (replica.channels[link] != kNone) continue;
-        replica.channels[link] = add_channel(link, service.service->name + "/" + replica.name);
+        if (replica.channels[link] != nullptr) continue;
+        replica.channels[link] = channels_[add_channel(link, service.said->name + "/" + replica.name)].get();
       }
     }
   }
@@ -152,7 +159,8 @@ std::uint32_t World::add_channel(std::uint32_t link, std::string_view owner) {
   OVERDUE_CHECK(call_policy.has_value());
   channels_.push_back(std::make_unique<Channel>(*call_policy, options_.seed,
                                                 entity("channel", owner, said.name),
-                                                services_[links_[link].service].service->replicas.size()));
+                                                links_[link].service->said->replicas.size()));
+  channels_.back()->number = static_cast<std::uint32_t>(channels_.size() - 1);
   channels_.back()->link = link;
   channels_.back()->link_state = &links_[link];  // All are there by now.
   return static_cast<std::uint32_t>(channels_.size() - 1);
@@ -160,13 +168,11 @@ std::uint32_t World::add_channel(std::uint32_t link, std::string_view owner) {
 
 void World::set_up_pauses() {
   for (std::uint32_t i = 0; i < replicas_.size(); ++i) {
-    const std::uint32_t number = replicas_[i].service;
-    const Service& said = *services_[number].service;
+    const Service& said = *replicas_[i].service->said;
     if (!said.pauses) continue;
-    const bool first = i == services_[number].first_replica;
+    const bool first = replicas_[i].place == 0;
     if (!said.pauses->whole_service || first) {
-      PauseSource source{.random = Random(options_.seed, entity("pauses", said.name, replicas_[i].name)),
-                         .service = number};
+      PauseSource source{.random = Random(options_.seed, entity("pauses", said.name, replicas_[i].name))};
       source.gap = DurationDraw::exponential(said.pauses->every);
       source.lasts = draw_of(said.pauses->lasts);
       source.stands_still = !said.pauses->service_time;
@@ -182,7 +188,7 @@ void World::set_up_pauses() {
 void World::set_up_clients() {
   for (const Client& said : scenario_.clients) {
     ClientState client{.client = &said};
-    client.ledger_service = service_named(said.ledger_at);
+    client.ledger_service = &services_[service_named(said.ledger_at)];
     client.from = Instant{} + said.from;
     client.to = Instant{} + std::min(said.to.value_or(scenario_.duration), scenario_.duration);
     client.result.name = said.name;

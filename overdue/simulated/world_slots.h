@@ -26,6 +26,9 @@ constexpr bool said_no(Outcome outcome) {
   return outcome == Outcome::rejected || outcome == Outcome::not_sent;
 }
 
+struct Channel;
+struct ReplicaState;
+
 // A call: a client's, or one that a service makes while it works. A client's call is also the record of its
 // intent, and stays until nothing is left in the world that could still have an effect for it.
 //
@@ -37,14 +40,14 @@ struct alignas(64) Call {
   Instant timer_at = kNever;  // kNever: none in the queue.
   EventQueue::Ticket timer = 0;
   Instant wakeup_at = kNever;  // When the operation wants to be woken.
-  Instant started{};
-  std::uint32_t channel = kNone;
+  Channel* channel = nullptr;
   std::uint32_t root = kNone;     // The client's call this is for; itself where it is that.
   std::uint32_t parent = kNone;   // The piece of work that waits for it.
   std::uint32_t attempt = kNone;  // The latest.
   std::uint32_t references = 0;   // Attempts, calls further on, and whoever is at work on it.
   std::uint32_t executions = 0;   // At the service that counts.
   std::uint32_t client = kNone;
+  std::uint32_t user = kNone;  // Of a closed loop.
   CallKind kind = CallKind::read;
   Outcome outcome = Outcome::open;
   bool in_use = false;
@@ -54,14 +57,13 @@ struct alignas(64) Call {
   };
   std::uint64_t key = 0;         // Of the intent.
   std::uint64_t remembered = 0;  // A bit for each link under whose key the effect is stored.
-  std::uint32_t second = 0;      // In which it began.
-  std::uint32_t user = kNone;    // Of a closed loop.
-  std::uint32_t write = kNone;   // Its part in a write that ends confirmed; it has no operation then.
-  std::uint32_t holds = 0;       // Such writes whose root it is, and that have not ended.
+  Instant started{};
+  std::uint32_t write = kNone;  // Its part in a write that ends confirmed; it has no operation then.
+  std::uint32_t holds = 0;      // Such writes whose root it is, and that have not ended.
 
   Call() {}  // NOLINT(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default): no operation yet.
 };
-static_assert(std::is_trivially_destructible_v<Operation>);
+static_assert(std::is_trivially_destructible_v<Operation> && sizeof(Call) == 320);
 
 enum class Phase : std::uint8_t {
   away,      // Not at a server.
@@ -83,19 +85,18 @@ constexpr bool is_at_work(Phase phase) {
 // twice has a second slot, whose `original` is the first. One line of the cache for what its caller asks, one
 // from its arrival on.
 struct alignas(64) AttemptSlot {
+  Channel* channel = nullptr;
+  ReplicaState* replica = nullptr;
   std::uint32_t call = kNone;
-  std::uint32_t channel = kNone;
   std::uint32_t original = kNone;
-  std::uint32_t replica = kNone;  // Of all services' replicas.
   std::uint32_t next = kNone;     // In the queue it waits in.
   std::uint32_t message = kNone;  // What it carries of a write; without a store or a journal nothing.
   std::uint32_t references = 0;   // Its caller, messages under way, the server.
   AttemptNumber number{};
-  Instant started{};            // By its caller.
-  EventQueue::Ticket step = 0;  // The event that ends the present step.
-  std::uint16_t status = 0;     // Of the answer that is on its way.
-  std::uint8_t group = 0;       // Of calls, the one that runs.
-  std::uint8_t pending = 0;     // Calls of it without a verdict.
+  Instant started{};         // By its caller.
+  std::uint16_t status = 0;  // Of the answer that is on its way.
+  std::uint8_t group = 0;    // Of calls, the one that runs.
+  std::uint8_t pending = 0;  // Calls of it without a verdict.
   Phase phase = Phase::away;
   Ending answer = Ending::replied;  // What is on its way.
   bool awaited = false;             // Its caller waits for it.
@@ -110,11 +111,12 @@ struct alignas(64) AttemptSlot {
   bool in_use = false;
   Instant arrived{};                // At the server.
   Instant begun{};                  // By a worker.
+  EventQueue::Ticket step = 0;      // The event that ends the present step.
   Duration paused{};                // The replica's pauses up to where its present step began.
   Duration server_time{};           // From its arrival to its answer.
   std::optional<Instant> deadline;  // As told to the server.
 };
-static_assert(offsetof(AttemptSlot, arrived) == 64);
+static_assert(offsetof(AttemptSlot, arrived) == 64 && sizeof(AttemptSlot) == 128);
 
 // Asked about a write: its attempts count from 1.
 constexpr bool is_question(const AttemptSlot& attempt) { return attempt.number == AttemptNumber{0}; }

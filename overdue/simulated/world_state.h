@@ -20,7 +20,7 @@ namespace overdue::world {
 
 // What a call is begun with.
 struct NewCall {
-  std::uint32_t channel;
+  Channel* channel;
   CallKind kind;
   std::uint32_t root = kNone;  // None: itself.
   std::uint32_t parent = kNone;
@@ -86,11 +86,12 @@ class WorldState {
   std::uint32_t link_named_or_none(std::string_view name) const;
   std::uint32_t service_named_or_none(std::string_view name) const;
 
-  ServiceState& service_of(const AttemptSlot& attempt) {
-    return services_[replicas_[attempt.replica].service];
-  }
-  Channel& channel_of(const AttemptSlot& attempt) { return *channels_[attempt.channel]; }
+  static ServiceState& service_of(const AttemptSlot& attempt) { return *attempt.replica->service; }
   TimelineRow& row() { return *row_; }
+  TimelineRow& row_of(Instant past) {
+    return timeline_[static_cast<std::size_t>(past.time_since_epoch() / std::chrono::seconds(1)) >>
+                     row_bits_];
+  }
   void append(Line& line, std::uint32_t index);
   void prepend(Line& line, std::uint32_t index);
   std::uint32_t take_first(Line& line);

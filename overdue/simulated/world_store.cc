@@ -35,7 +35,7 @@ Ending ending_of(std::uint16_t status) { return status < 300 ? Ending::replied :
 
 StoreState* WorldState::store_of(const AttemptSlot& attempt) {
   if (attempt.message == kNone) return nullptr;
-  StoreState& store = writes_->stores[replicas_[attempt.replica].service];
+  StoreState& store = writes_->stores[attempt.replica->service->number];
   return store.said != nullptr ? &store : nullptr;
 }
 
@@ -49,8 +49,8 @@ KeyScope WorldState::scope_in(const StoreState& store, const WriteMessage& messa
 void World::attach_message(AttemptSlot& attempt, const Question* asks) {
   const Call& call = calls_[attempt.call];
   const Call& root = calls_[call.root];
-  const Channel& channel = channel_of(attempt);
-  const std::string& route = services_[links_[channel.link].service].service->name;
+  const Channel& channel = *attempt.channel;
+  const std::string& route = links_[channel.link].service->said->name;
   attempt.message = writes_->messages.take();
   WriteMessage& message = writes_->messages[attempt.message];
   message = WriteMessage{};
@@ -58,7 +58,7 @@ void World::attach_message(AttemptSlot& attempt, const Question* asks) {
   if (asks != nullptr) message.question = *asks;
   if (call.write == kNone) {
     // One that a service makes has a key of its own, derived from its caller's.
-    message.scope.caller = call.parent != kNone ? service_of(attempts_[call.parent]).service->name
+    message.scope.caller = call.parent != kNone ? service_of(attempts_[call.parent]).said->name
                                                 : clients_[root.client].client->name;
     message.id = "intent-" + std::to_string(call.key);
     if (call.kind == CallKind::keyed_write) message.scope.key = message.id;
@@ -142,7 +142,7 @@ bool World::claim_key(std::uint32_t index, AttemptSlot& attempt) {
   if (said.is(StoreWrong::no_lease)) request.lease = Duration::max() / 2;
   const bool limit_passed = message.valid_until && now_ >= *message.valid_until;
   if (!said.is(StoreWrong::limit_at_claim) || limit_passed) request.valid_until = message.valid_until;
-  if (service_of(attempt).service->refuses_expired) request.deadline = attempt.deadline;
+  if (service_of(attempt).said->refuses_expired) request.deadline = attempt.deadline;
   ClaimReply claim = *store.records.claim(now_, scope, request);
   const IdempotencyRecord record = store.records.record(scope);
   if (claim.answer == ClaimAnswer::in_flight && said.is(StoreWrong::answers_before_durable) &&
@@ -207,11 +207,11 @@ void World::answer_too_late(std::uint32_t index, AttemptSlot& attempt, WriteMess
 // The effect happens, once more.
 void World::do_effect(AttemptSlot& attempt, const std::string& reply) {
   const WriteMessage& message = writes_->messages[attempt.message];
-  const std::uint32_t service = replicas_[attempt.replica].service;
+  ServiceState& service = service_of(attempt);
   Call& root = calls_[calls_[attempt.call].root];
-  ++services_[service].result.executions;
+  ++service.result.executions;
   ++row().executions;
-  const bool counts = root.client != kNone && clients_[root.client].ledger_service == service;
+  const bool counts = root.client != kNone && clients_[root.client].ledger_service == &service;
   if (counts) ++root.executions;
   if (traced_) [[unlikely]]
     trace_attempt(attempt, "executed");
@@ -300,7 +300,7 @@ bool World::commit_record(std::uint32_t index, AttemptSlot& attempt, StoreState&
   }
   const bool limit_passed = message.valid_until && now_ >= *message.valid_until;
   end_work(index, attempt);
-  take_next(attempt.replica);
+  take_next(*attempt.replica);
   answer_too_late(index, attempt, message, limit_passed);
   return false;
 }

@@ -15,7 +15,7 @@ std::string at(Instant now) {
 }  // namespace
 
 void WorldState::trace_call(const Call& call, std::string_view what) {
-  const std::string_view link = links_[channels_[call.channel]->link].link->name;
+  const std::string_view link = links_[call.channel->link].link->name;
   std::string_view client = "a service";
   if (call.client != kNone) client = clients_[call.client].client->name;
   if (call.write != kNone) {
@@ -28,9 +28,8 @@ void WorldState::trace_call(const Call& call, std::string_view what) {
 void WorldState::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
   const Call& call = calls_[attempt.call];
   options_.trace(fmt::format("{} intent {} {} attempt {} at {}: {}", at(now_), call.key,
-                             links_[channels_[call.channel]->link].link->name,
-                             static_cast<std::uint32_t>(attempt.number), replicas_[attempt.replica].name,
-                             what));
+                             links_[call.channel->link].link->name,
+                             static_cast<std::uint32_t>(attempt.number), attempt.replica->name, what));
 }
 
 void WorldState::trace_part(std::string_view part, std::string_view what) {

@@ -38,7 +38,7 @@ void World::begin_operation(const NewCall& made) {
   WriteOperation& operation = writes_->operations.emplace_back();
   const OperationId id{writes_->operations.size()};
   operation.client = made.client;
-  operation.instance = made.channel - journal.channels.front();
+  operation.instance = made.channel->number - journal.channels.front();
   operation.number = calls_made_ + 1;  // The call's that is made for it below.
   operation.intent = clients_[made.client].client->name + " " + std::to_string(operation.number);
   operation.orders_left = journal.said->orders_again;
@@ -82,10 +82,9 @@ void World::order_again(OperationId id) {
   operation.orders_left = before.orders_left - 1;
   operation.replaces = journal.journal.find(id) ? id : before.replaces;
   freeze(operation, next);
-  ++channels_[journal.channels[before.instance]]->ordered_again;
-  start_lifecycle({.channel = journal.channels[before.instance],
-                   .kind = clients_[before.client].client->kind,
-                   .root = before.root},
+  Channel* const channel = channels_[journal.channels[before.instance]].get();
+  ++channel->ordered_again;
+  start_lifecycle({.channel = channel, .kind = clients_[before.client].client->kind, .root = before.root},
                   next, journal.processes[before.instance], std::nullopt);
 }
 
@@ -107,7 +106,7 @@ void World::start_lifecycle(const NewCall& made, OperationId id, std::uint32_t p
   slot = WriteSlot{};
   slot.operation = id;
   slot.process = process;
-  Channel& channel = *channels_[made.channel];
+  Channel& channel = *made.channel;
   slot.lifecycle.emplace(channel.dependency, journal.terms,
                          WriteLifecycle::Identity{.last_send = operation.last_send,
                                                   .valid_until = operation.valid_until,
@@ -195,7 +194,7 @@ void World::end_step(WriteSlot& slot) {
   if (!attempt.awaited) return;
   attempt.watched = attempt.connected;
   attempt.timed_out = attempt.connected;
-  end_attempt(channel_of(attempt), attempt, Ending::timed_out, false);
+  end_attempt(*attempt.channel, attempt, Ending::timed_out, false);
   release_attempt(index);
 }
 
