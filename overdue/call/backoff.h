@@ -33,10 +33,11 @@ struct Backoff {
       const Duration high = before > cap / 3 ? cap : before * 3;
       return between(base, std::max(base, high), random);
     }
-    // Doubled one by one, so that nothing overflows on the way to the cap.
-    Duration bound = base;
-    for (std::uint32_t doubled = 1; doubled < retry && bound < cap; ++doubled)
-      bound = bound > cap / 2 ? cap : bound * 2;
+    // The cap is shifted to be compared, and not the base, so that nothing overflows; and no loop, whose
+    // length is another one each time.
+    const std::uint32_t doublings = std::min(retry - 1, 62U);
+    const Duration bound =
+        base.count() > cap.count() >> doublings ? cap : base * (std::int64_t{1} << doublings);
     return jitter == Jitter::none ? bound : between(Duration(0), bound, random);
   }
 

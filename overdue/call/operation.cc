@@ -265,7 +265,7 @@ void Operation::retry_or_stop(Instant now, const Failure& failure, ActionList& a
   if (attempts_ >= policy.attempts_max) return stop(Stop::attempts_spent, actions);
   const Backoff& backoff = policy.backoff;
   Random random(seed_, attempts_);
-  Duration delay = backoff.delay_before(attempts_, attempts_ == 1 ? backoff.base : delay_before_, random);
+  Duration delay = backoff.delay_before(attempts_, std::max(backoff.base, delay_before_), random);
   delay_before_ = delay;
   delay = std::max(delay, failure.delay_min);
   const Instant retry_at = saturating_add(now, delay);

@@ -53,7 +53,9 @@ std::vector<Alias> alias_table(std::span<const double> weights) {
 std::uint32_t pick(const std::vector<Alias>& table, Random& random) {
   const double place = random.uniform() * static_cast<double>(table.size());
   const auto index = static_cast<std::uint32_t>(place);
-  return place - static_cast<double>(index) < table[index].keep ? index : table[index].other;
+  // Both are read, so that nothing has to be guessed: which one it will be is drawn.
+  const auto [keep, other] = table[index];
+  return place - static_cast<double>(index) < keep ? index : other;
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "overdue/simulated/event_queue.h"
 
@@ -24,7 +24,7 @@ class Calendar {
  public:
   using Entry = EventQueue::Entry;
 
-  Calendar() : pages_(kPages) {}
+  Calendar() : pages_(std::make_unique_for_overwrite<Page[]>(kPages)) {}
 
   // The earliest; EventQueue::kNone where there is none.
   Entry first() const { return first_; }
@@ -118,7 +118,7 @@ class Calendar {
   std::uint64_t today_ = 0;
   std::uint64_t open_ = kPages;  // So many pages from today's on.
   Entry first_ = EventQueue::kNone;
-  std::vector<Page> pages_;
+  std::unique_ptr<Page[]> pages_;  // Without initial values: a short run sees few of them.
   std::array<std::uint64_t, kPages / 64> filled_{};
   std::array<std::uint8_t, kPages> taken_{};
 };

@@ -12,7 +12,7 @@
 namespace overdue {
 namespace {
 
-constexpr std::int64_t kPage = std::int64_t{1} << 18;  // Of a new calendar, in ns.
+constexpr std::int64_t kPage = std::int64_t{1} << 16;  // Of a new calendar, in ns.
 
 Instant at(std::int64_t ns) { return Instant(Duration(ns)); }
 
@@ -46,30 +46,30 @@ TEST(Calendar, RefusesTheFifthOnAPageAndWhatIsPastTheLastPage) {
     EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(2 * kPage - 1), ticket)));
   EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(2 * kPage - 1), 5)));
   EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(2 * kPage), 6)));
-  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(1024 * kPage - 1), 7)));
-  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(1024 * kPage), 8)));
+  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(4096 * kPage - 1), 7)));
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(4096 * kPage), 8)));
   calendar.turn_to(at(kPage - 1));
-  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(1024 * kPage), 9)));
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(4096 * kPage), 9)));
 }
 
 TEST(Calendar, HasRoomForOnePageMoreWhenOneIsTurned) {
   Calendar calendar;
   ASSERT_TRUE(calendar.put(EventQueue::entry_of(at(kPage), 1)));
   calendar.turn_to(at(kPage));
-  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(1024 * kPage), 2)));
+  EXPECT_TRUE(calendar.put(EventQueue::entry_of(at(4096 * kPage), 2)));
   calendar.take_first();
-  EXPECT_EQ(calendar.first(), EventQueue::entry_of(at(1024 * kPage), 2));
+  EXPECT_EQ(calendar.first(), EventQueue::entry_of(at(4096 * kPage), 2));
 }
 
 TEST(Calendar, AsksForShorterPagesWhereTheyAreFullAndForLongerOnesWhereTheyEndTooSoon) {
   Calendar calendar;
-  EXPECT_EQ(calendar.better_bits(), 18U);
+  EXPECT_EQ(calendar.better_bits(), 16U);
   for (EventQueue::Ticket ticket = 1; ticket <= 5; ++ticket)
     calendar.put(EventQueue::entry_of(at(0), ticket));
+  EXPECT_EQ(calendar.better_bits(), 15U);
+  EXPECT_EQ(calendar.better_bits(), 16U);  // None was refused since.
+  calendar.put(EventQueue::entry_of(at(8000 * kPage), 6));
   EXPECT_EQ(calendar.better_bits(), 17U);
-  EXPECT_EQ(calendar.better_bits(), 18U);  // None was refused since.
-  calendar.put(EventQueue::entry_of(at(2000 * kPage), 6));
-  EXPECT_EQ(calendar.better_bits(), 19U);
 }
 
 TEST(Calendar, RefusesEverythingWhileItIsClosed) {
@@ -84,13 +84,13 @@ TEST(Calendar, RefusesEverythingWhileItIsClosed) {
 TEST(Calendar, AsksForNoLongerPagesWhereHalfOfThemAreInUse) {
   Calendar calendar;
   EventQueue::Ticket ticket = 0;
-  for (int page = 0; page < 512; ++page)
+  for (int page = 0; page < 2048; ++page)
     ASSERT_TRUE(calendar.put(EventQueue::entry_of(at(page * kPage), ++ticket)));
-  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(2000 * kPage), ++ticket)));
-  EXPECT_EQ(calendar.better_bits(), 18U);
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(8000 * kPage), ++ticket)));
+  EXPECT_EQ(calendar.better_bits(), 16U);
   calendar.take_first();
-  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(2000 * kPage), ++ticket)));
-  EXPECT_EQ(calendar.better_bits(), 19U);
+  EXPECT_FALSE(calendar.put(EventQueue::entry_of(at(8000 * kPage), ++ticket)));
+  EXPECT_EQ(calendar.better_bits(), 17U);
 }
 
 // Through many changes of the pages' length: crowds, then pauses, then both; and then more at once than there

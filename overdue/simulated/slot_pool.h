@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace overdue {
@@ -25,9 +26,6 @@ class SlotPool {
 
   T& operator[](std::uint32_t slot) { return chunks_[slot / kChunk][slot % kChunk]; }
   const T& operator[](std::uint32_t slot) const { return chunks_[slot / kChunk][slot % kChunk]; }
-
-  // What a place begins as.
-  const T& fresh() const { return fresh_; }
 
   std::uint32_t take() {
     if (free_count_ == 0) return make();
@@ -55,16 +53,14 @@ class SlotPool {
       chunks_.push_back(std::allocator<T>().allocate(kChunk));
       free_.resize(free_.size() + kChunk);
     }
-    std::construct_at(&chunks_.back()[made_ % kChunk], fresh_);
+    // And not T(): a T may leave some of itself as it is.
+    ::new (static_cast<void*>(&chunks_.back()[made_ % kChunk])) T;
     return made_++;
   }
 
   // Small enough to come from memory that earlier runs gave back, not fresh from the system: of a run with
   // 30,000 places in use at once, 500 pages more were fresh with chunks of 128.
   static constexpr std::uint32_t kChunk = 16;
-  // To be copied: written out value by value a place would be cleared by an instruction that takes 10 ns to
-  // begin.
-  const T fresh_{};
   std::vector<T*> chunks_;
   std::vector<std::uint32_t> free_;  // Has room for every place there is, so that giving back is one store.
   std::uint32_t free_count_ = 0;

@@ -88,7 +88,7 @@ class World : private WorldState {
   // world_network.cc
   void send_request(std::uint32_t index, AttemptSlot& attempt) {
     const LinkState& link = *attempt.channel->link_state;
-    const bool has_terms = attempt.deadline || attempt.message != kNone || link.repeats;
+    const bool has_terms = attempt.deadline != kNever || attempt.message != kNone || link.repeats;
     if (has_terms || !link.request.instant) return send_with_terms(index, attempt);
     ++attempt.references;
     arrive(index, attempt);

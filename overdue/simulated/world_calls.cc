@@ -152,17 +152,16 @@ AttemptSlot* World::begin_attempt(std::uint32_t index, Call& call, const StartAt
   const std::uint32_t slot = attempts_.take();
   OVERDUE_CHECK(slot <= kIndexMax);
   AttemptSlot& attempt = attempts_[slot];
-  attempt = attempts_.fresh();
+  static_cast<Attempt&>(attempt) = kFreshAttempt;
   attempt.in_use = true;
   attempt.call = index;
-  attempt.channel = call.channel;
-  attempt.original = slot;
+  attempt.channel = &channel;
   attempt.replica = link.first_replica + place;
   attempt.started = now_;
   attempt.number = start.attempt;
   attempt.awaited = true;
   attempt.references = 1;  // Its caller's.
-  if (link.tells_deadlines) attempt.deadline = start.answer_by;
+  if (link.tells_deadlines) attempt.deadline = start.answer_by.value_or(kNever);
   ++call.references;
   call.attempt = slot;
   if (writes_ != nullptr) [[unlikely]] {
@@ -239,13 +238,13 @@ void World::settle(std::uint32_t index, Call& call) {
 }
 
 [[gnu::flatten]] void World::on_reply(std::uint32_t index, AttemptSlot& copy) {
-  const std::uint32_t original = copy.original;
-  AttemptSlot& attempt = attempts_[original];
+  const std::uint32_t original = copy.is_copy ? copy.original : index;
+  AttemptSlot& attempt = original_of(copy);
   Call& call = calls_[attempt.call];
   settle(attempt.call, call);
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
-    ++attempt.channel->link_state->false_timeouts;
+    ++call.channel->link_state->false_timeouts;
   }
   if (attempt.awaited || attempt.watched) {
     const bool awaited = attempt.awaited;
@@ -257,17 +256,19 @@ void World::settle(std::uint32_t index, Call& call) {
     AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
     const bool kept = copy.answer != Ending::reset;
     const bool was_open = call.outcome == Outcome::open;
-    if (attempt.deadline && kept) ended.server_time = copy.server_time;
+    if (attempt.deadline != kNever && kept) ended.server_time = copy.work.server_time;
     attempt.watched = false;
-    if (awaited) end_attempt(*attempt.channel, attempt, copy.answer, kept);
+    if (awaited) end_attempt(*call.channel, attempt, copy.answer, kept);
     if (call.has_operation) [[likely]] {
       tell(attempt.call, call, ended);
     } else {
       hear(attempt.call, original, index, ended);
     }
     // Its caller had left it and not the call.
-    if (copy.wasted && was_open && call.outcome == Outcome::answered) [[unlikely]]
-      service_of(copy).wasted_time -= copy.arrived + copy.server_time - copy.begun;
+    if (copy.wasted && was_open && call.outcome == Outcome::answered) [[unlikely]] {
+      const Work& work = copy.work;
+      service_of(copy).wasted_time -= copy.arrived + work.server_time - work.begun;
+    }
     if (awaited) release_attempt(original, attempt);  // Its caller's.
   }
   release_attempt(index, copy);
@@ -277,7 +278,8 @@ void World::settle(std::uint32_t index, Call& call) {
 void World::forget_attempt(std::uint32_t index, AttemptSlot& attempt) {
   attempt.in_use = false;
   const std::uint32_t call = attempt.call;
-  if (attempt.original != index) release_attempt(attempt.original);
+  if (attempt.is_copy) [[unlikely]]
+    release_attempt(attempt.original);
   if (attempt.message != kNone) [[unlikely]]
     writes_->messages.give_back(std::exchange(attempt.message, kNone));
   attempts_.give_back(index);

@@ -83,7 +83,7 @@ void World::on_refused(std::uint32_t index) {
   if (attempt.awaited) {
     if (traced_) [[unlikely]]
       trace_attempt(attempt, "refused");
-    end_attempt(*attempt.channel, attempt, Ending::refused, false);
+    end_attempt(*call.channel, attempt, Ending::refused, false);
     const AttemptEnded ended{.attempt = attempt.number, .ending = Ending::refused, .nothing_written = true};
     if (call.has_operation) [[likely]] {
       tell(attempt.call, call, ended);

@@ -87,7 +87,7 @@ void World::stand_still(ReplicaState& replica, bool begins) {
   const std::vector<std::uint32_t> stalled = std::exchange(replica.stalled, {});
   for (const std::uint32_t index : stalled) {
     AttemptSlot& attempt = attempts_[index];
-    step_after(index, attempt, attempt.paused, attempt.phase);
+    step_after(index, attempt, attempt.work.paused, attempt.phase);
   }
   take_next(replica);
 }
@@ -118,7 +118,7 @@ void World::crash(ReplicaState& replica, bool silently) {
       end_work(index, attempt);
     }
     std::erase(replica.stalled, index);  // A question takes no worker, and stood still all the same.
-    attempt.step = 0;
+    attempt.work.step = 0;
     attempt.phase = Phase::away;
   }
   for (const std::uint32_t index : held) {

@@ -17,8 +17,8 @@ void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = *attempt.channel;
   LinkState& link = *channel.link_state;
   std::optional<Duration> allowance;
-  if (attempt.deadline) {
-    allowance = channel.dependency.allowance_for_next_hop(now_, *attempt.deadline);
+  if (attempt.deadline != kNever) {
+    allowance = channel.dependency.allowance_for_next_hop(now_, attempt.deadline);
     if (!allowance) return;  // No time is left: the limit ends it.
   }
   if (attempt.message != kNone) note_sent(attempt);
@@ -56,7 +56,9 @@ void World::send_over_network(std::uint32_t index, AttemptSlot& attempt, std::op
 void World::send_copy(std::uint32_t index, Instant arrives) {
   AttemptSlot& attempt = attempts_[index];
   const std::uint32_t copy = attempts_.take();
-  attempts_[copy] = attempt;
+  static_cast<Attempt&>(attempts_[copy]) = attempt;
+  attempts_[copy].is_copy = true;
+  attempts_[copy].original = index;
   attempts_[copy].references = 1;
   attempts_[copy].awaited = false;
   attempts_[copy].watched = false;
@@ -80,7 +82,7 @@ void World::answer(std::uint32_t index, AttemptSlot& copy, Ending ending, std::u
   copy.answer = ending;
   copy.status = status;
   copy.phase = Phase::away;
-  copy.server_time = now_ - copy.arrived;
+  copy.work.server_time = now_ - copy.arrived;
   if (!copy.channel->link_state->reply.instant) return answer_over_network(index, copy);
   if (at_once) return on_reply(index, copy);
   at_once_.push_back(index);

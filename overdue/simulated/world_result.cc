@@ -167,15 +167,15 @@ double WorldState::utilisation(const ServiceState& service, double busy_ns, doub
 // What is under way at the end: work counts as far as it has come.
 void World::count_under_way() {
   for (std::uint32_t i = 0; i < attempts_.used_below(); ++i) {
-    const AttemptSlot& attempt = attempts_[i];
+    AttemptSlot& attempt = attempts_[i];
     if (!attempt.in_use) continue;
     if (attempt.awaited && !is_question(attempt)) ++attempt.channel->link_state->open;
     if (!is_at_work(attempt.phase)) continue;
-    const auto spent = static_cast<double>((now_ - attempt.begun).count());
+    const auto spent = static_cast<double>((now_ - attempt.work.begun).count());
     ServiceState& service = service_of(attempt);
     service.under_way_ns += spent;
     attempt.replica->under_way_ns += spent;
-    if (!attempts_[attempt.original].awaited) service.under_way_wasted_ns += spent;
+    if (!original_of(attempt).awaited) service.under_way_wasted_ns += spent;
   }
 }
 

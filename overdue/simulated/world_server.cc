@@ -65,13 +65,13 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = *replica.service;
   const Service& said = *service.said;
   attempt.phase = Phase::away;
-  if (said.refuses_expired && !ServerGuard(attempt.deadline).try_start(now_)) {
+  if (said.refuses_expired && !ServerGuard(deadline_of(attempt)).try_start(now_)) {
     ++service.result.refused_expired;
     if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
     answer(index, attempt, Ending::rejected, kExpired, false);
     return false;
   }
-  if (said.cancel_checks && attempts_[attempt.original].cancelled) {
+  if (said.cancel_checks && original_of(attempt).cancelled) {
     ++service.result.stopped;
     release_attempt(index);
     return false;
@@ -87,13 +87,17 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
   __builtin_prefetch(&calls_[attempt.call]);
   ++replica.busy;
   ++service.result.started;
-  attempt.begun = now_;
+  attempt.work = {.begun = now_,
+                  .step = 0,
+                  .paused = {},
+                  .server_time = {},
+                  .group = 0,
+                  .pending = 0,
+                  .fails = replica.broken > 0};
   const Duration waited = now_ - attempt.arrived;
   service.waits.add(waited);
   service.wait += waited;
   if (waited > Duration::zero()) ++service.waited;
-  attempt.fails = replica.broken > 0;
-  attempt.group = 0;
   Duration length = service.service_time.draw(replica.random);
   if (replica.pause != kNone && pauses_[replica.pause].on && !pauses_[replica.pause].stands_still) {
     length = pauses_[replica.pause].service_time.draw(replica.random);
@@ -108,20 +112,22 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
 
 void World::step_after(std::uint32_t index, AttemptSlot& attempt, Duration length, Phase phase) {
   attempt.phase = phase;
-  attempt.paused = attempt.replica->standstill.total(now_);
-  attempt.step = push(now_ + length, Kind::step, index);
+  Work& work = attempt.work;
+  work.paused = attempt.replica->standstill.total(now_);
+  work.step = push(now_ + length, Kind::step, index);
 }
 
 void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
   AttemptSlot& attempt = attempts_[index];
-  if (attempt.step != ticket) return;  // Stopped, or gone with its process.
-  attempt.step = 0;
+  if (attempt.work.step != ticket) return;  // Stopped, or gone with its process.
+  Work& work = attempt.work;
+  work.step = 0;
   ReplicaState& replica = *attempt.replica;
   // What stood still is still to be done.
-  const Duration missed = replica.standstill.total(now_) - attempt.paused;
+  const Duration missed = replica.standstill.total(now_) - work.paused;
   if (missed > Duration::zero()) [[unlikely]] {
     if (replica.standstill.causes == 0) return step_after(index, attempt, missed, attempt.phase);
-    attempt.paused = missed;
+    work.paused = missed;
     replica.stalled.push_back(index);
     return;
   }
@@ -145,7 +151,7 @@ void World::on_step(std::uint32_t index, EventQueue::Ticket ticket) {
 
 inline void World::service_time_over(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
-  if (attempt.fails) [[unlikely]] {
+  if (attempt.work.fails) [[unlikely]] {
     ++service.result.failed;
     if (attempt.message != kNone) give_up_key(attempt, true);
     return end_work_with(index, attempt, Ending::rejected, kWorkFailed);
@@ -177,15 +183,16 @@ void World::leave_lock(ServiceState& service) {
 // The next group of calls, or the commit after the last.
 inline void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
-  if (attempt.group >= service.calls.size()) return commit(index, attempt);
-  const std::vector<std::uint32_t>& group = service.calls[attempt.group];
+  Work& work = attempt.work;
+  if (work.group >= service.calls.size()) return commit(index, attempt);
+  const std::vector<std::uint32_t>& group = service.calls[work.group];
   attempt.phase = Phase::calling;
-  attempt.pending = static_cast<std::uint8_t>(group.size());
+  work.pending = static_cast<std::uint8_t>(group.size());
   NewCall made{.channel = nullptr,
                .kind = calls_[attempt.call].kind,
                .root = calls_[attempt.call].root,
                .parent = index};
-  if (service.said->passes_deadline_on) made.deadline = attempt.deadline;
+  if (service.said->passes_deadline_on) made.deadline = deadline_of(attempt);
   const std::vector<Channel*>& channels = attempt.replica->channels;
   for (const std::uint32_t link : group) {
     made.channel = channels[link];
@@ -196,10 +203,11 @@ inline void World::begin_calls(std::uint32_t index, AttemptSlot& attempt) {
 void World::on_callee_verdict(std::uint32_t index, bool answered) {
   AttemptSlot& attempt = attempts_[index];
   ReplicaState& replica = *attempt.replica;
-  if (!answered && !replica.service->said->ignores_failed_calls) attempt.fails = true;
-  if (--attempt.pending > 0) return;
+  Work& work = attempt.work;
+  if (!answered && !replica.service->said->ignores_failed_calls) work.fails = true;
+  if (--work.pending > 0) return;
   if (replica.standstill.causes > 0) {
-    attempt.paused = Duration::zero();
+    work.paused = Duration::zero();
     replica.stalled.push_back(index);
     return;
   }
@@ -207,12 +215,13 @@ void World::on_callee_verdict(std::uint32_t index, bool answered) {
 }
 
 void World::after_calls(std::uint32_t index, AttemptSlot& attempt) {
-  if (attempt.fails) {
+  Work& work = attempt.work;
+  if (work.fails) {
     ++service_of(attempt).result.failed;
     if (attempt.message != kNone) give_up_key(attempt, true);
     return end_work_with(index, attempt, Ending::rejected, kCalleeFailed);
   }
-  ++attempt.group;
+  ++work.group;
   begin_calls(index, attempt);
 }
 
@@ -230,8 +239,8 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
   ServiceState& service = service_of(attempt);
   const Service& said = *service.said;
   if (said.refuses_expired) {
-    ServerGuard guard(attempt.deadline);
-    OVERDUE_CHECK(guard.try_start(attempt.begun));
+    ServerGuard guard(deadline_of(attempt));
+    OVERDUE_CHECK(guard.try_start(attempt.work.begun));
     if (!guard.try_commit(now_)) {
       ++service.result.refused_expired;
       if (attempt.message != kNone) give_up_key(attempt, false);
@@ -266,13 +275,14 @@ void World::commit(std::uint32_t index, AttemptSlot& attempt) {
 void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
   ReplicaState& replica = *attempt.replica;
   ServiceState& service = *replica.service;
-  const Duration spent = now_ - attempt.begun;
-  attempt.step = 0;
+  Work& work = attempt.work;
+  const Duration spent = now_ - work.begun;
+  work.step = 0;
   attempt.phase = Phase::away;
   --replica.busy;
   replica.busy_time += spent;
   service.busy_time += spent;
-  if (!attempts_[attempt.original].awaited) {
+  if (!original_of(attempt).awaited) {
     attempt.wasted = true;
     service.wasted_time += spent;
   }
@@ -299,7 +309,7 @@ void World::on_cancellation(std::uint32_t index) {
   const auto& checks = service_of(attempt).said->cancel_checks;
   if (checks && is_at_work(attempt.phase)) {
     // At the next whole interval since the work began.
-    const Duration late = (now_ - attempt.begun) % *checks;
+    const Duration late = (now_ - attempt.work.begun) % *checks;
     const Duration left = late == Duration::zero() ? late : *checks - late;
     push(saturating_add(now_, left), Kind::check, index);  // With the message's reference.
   } else {
@@ -329,7 +339,7 @@ void World::stop_work(std::uint32_t index, AttemptSlot& attempt) {
   abandon_calls(index);
   if (attempt.phase == Phase::locking) take_out(service_of(attempt).lock_waiting, index);
   std::erase(attempt.replica->stalled, index);
-  attempt.step = 0;
+  attempt.work.step = 0;
 }
 
 }  // namespace overdue::world

@@ -81,42 +81,62 @@ constexpr bool is_at_work(Phase phase) {
   return phase != Phase::away && phase != Phase::queued && phase != Phase::asking;
 }
 
-// One attempt as its caller sees it, and one copy of its request as a server does. A message that arrives
-// twice has a second slot, whose `original` is the first. One line of the cache for what its caller asks, one
-// from its arrival on.
-struct alignas(64) AttemptSlot {
+// What a server keeps of one copy of a request, from the beginning of its work on. Without initial values, on
+// purpose: most of what waits in a long queue never gets as far.
+struct Work {
+  Instant begun;            // By a worker.
+  EventQueue::Ticket step;  // The event that ends the present step.
+  Duration paused;          // The replica's pauses up to where its present step began.
+  Duration server_time;     // From the arrival to the answer.
+  std::uint8_t group;       // Of calls, the one that runs.
+  std::uint8_t pending;     // Calls of it without a verdict.
+  bool fails;               // It will end in an error.
+};
+
+// One attempt as its caller sees it, and what of it waits in a server's queue: one line of the cache, for of
+// a service that is behind there are as many as its queue is long.
+struct alignas(64) Attempt {
   Channel* channel = nullptr;
   ReplicaState* replica = nullptr;
+  Instant started{};          // By its caller.
+  Instant arrived{};          // At the server.
+  Instant deadline = kNever;  // As told to the server; kNever: it was told of none.
   std::uint32_t call = kNone;
-  std::uint32_t original = kNone;
   std::uint32_t next = kNone;     // In the queue it waits in.
   std::uint32_t message = kNone;  // What it carries of a write; without a store or a journal nothing.
-  std::uint32_t references = 0;   // Its caller, messages under way, the server.
   AttemptNumber number{};
-  Instant started{};         // By its caller.
-  std::uint16_t status = 0;  // Of the answer that is on its way.
-  std::uint8_t group = 0;    // Of calls, the one that runs.
-  std::uint8_t pending = 0;  // Calls of it without a verdict.
+  std::uint16_t references = 0;  // Its caller, messages under way, the server.
+  std::uint16_t status = 0;      // Of the answer that is on its way.
   Phase phase = Phase::away;
   Ending answer = Ending::replied;  // What is on its way.
-  bool awaited = false;             // Its caller waits for it.
-  bool watched = false;             // Given up, and a late answer is still heard.
-  bool timed_out = false;           // Given up by a limit, and no answer has come yet.
-  bool connected = false;
-  bool in_pool_queue = false;
-  bool has_connection = false;  // Of a pool.
-  bool cancelled = false;       // A cancellation has come.
-  bool fails = false;           // The work will end in an error.
-  bool wasted = false;          // The work ended, and its caller had left.
-  bool in_use = false;
-  Instant arrived{};                // At the server.
-  Instant begun{};                  // By a worker.
-  EventQueue::Ticket step = 0;      // The event that ends the present step.
-  Duration paused{};                // The replica's pauses up to where its present step began.
-  Duration server_time{};           // From its arrival to its answer.
-  std::optional<Instant> deadline;  // As told to the server.
+  bool awaited : 1 = false;         // Its caller waits for it.
+  bool watched : 1 = false;         // Given up, and a late answer is still heard.
+  bool timed_out : 1 = false;       // Given up by a limit, and no answer has come yet.
+  bool connected : 1 = false;
+  bool in_use : 1 = false;
+  bool in_pool_queue : 1 = false;
+  bool has_connection : 1 = false;  // Of a pool.
+  bool cancelled : 1 = false;       // A cancellation has come.
+  bool wasted : 1 = false;          // The work ended, and its caller had left.
+  bool is_copy : 1 = false;
 };
-static_assert(offsetof(AttemptSlot, arrived) == 64 && sizeof(AttemptSlot) == 128);
+static_assert(sizeof(Attempt) == 64);
+inline constexpr Attempt kFreshAttempt{};
+
+// A message that arrives twice has a second slot, a copy.
+struct AttemptSlot : Attempt {
+  Work work;
+  std::uint32_t original;  // Of a copy.
+
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default): no work yet.
+  AttemptSlot() {}
+};
+static_assert(sizeof(AttemptSlot) == 128);
+
+inline std::optional<Instant> deadline_of(const AttemptSlot& attempt) {
+  if (attempt.deadline == kNever) return std::nullopt;
+  return attempt.deadline;
+}
 
 // Asked about a write: its attempts count from 1.
 constexpr bool is_question(const AttemptSlot& attempt) { return attempt.number == AttemptNumber{0}; }

@@ -86,6 +86,10 @@ class WorldState {
   std::uint32_t link_named_or_none(std::string_view name) const;
   std::uint32_t service_named_or_none(std::string_view name) const;
 
+  // The attempt that this is, or is a copy of.
+  AttemptSlot& original_of(AttemptSlot& attempt) {
+    return attempt.is_copy ? attempts_[attempt.original] : attempt;
+  }
   static ServiceState& service_of(const AttemptSlot& attempt) { return *attempt.replica->service; }
   TimelineRow& row() { return *row_; }
   TimelineRow& row_of(Instant past) {

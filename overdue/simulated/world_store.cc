@@ -49,7 +49,7 @@ KeyScope WorldState::scope_in(const StoreState& store, const WriteMessage& messa
 void World::attach_message(AttemptSlot& attempt, const Question* asks) {
   const Call& call = calls_[attempt.call];
   const Call& root = calls_[call.root];
-  const Channel& channel = *attempt.channel;
+  const Channel& channel = *call.channel;
   const std::string& route = links_[channel.link].service->said->name;
   attempt.message = writes_->messages.take();
   WriteMessage& message = writes_->messages[attempt.message];
@@ -142,7 +142,7 @@ bool World::claim_key(std::uint32_t index, AttemptSlot& attempt) {
   if (said.is(StoreWrong::no_lease)) request.lease = Duration::max() / 2;
   const bool limit_passed = message.valid_until && now_ >= *message.valid_until;
   if (!said.is(StoreWrong::limit_at_claim) || limit_passed) request.valid_until = message.valid_until;
-  if (service_of(attempt).said->refuses_expired) request.deadline = attempt.deadline;
+  if (service_of(attempt).said->refuses_expired) request.deadline = deadline_of(attempt);
   ClaimReply claim = *store.records.claim(now_, scope, request);
   const IdempotencyRecord record = store.records.record(scope);
   if (claim.answer == ClaimAnswer::in_flight && said.is(StoreWrong::answers_before_durable) &&
@@ -411,8 +411,7 @@ void World::reply_with_key(std::uint32_t index, AttemptSlot& attempt) {
   std::uint16_t status = status_of_reply(message.reply);
   // The wait for its commit ended in an error, of which the worker knows no more than that.
   if (message.commit != 0 && store->lost.contains(message.commit)) status = kUnavailable;
-  if (store != nullptr && store->said->is(StoreWrong::not_executed_after_commit) && attempt.deadline &&
-      now_ >= *attempt.deadline)
+  if (store != nullptr && store->said->is(StoreWrong::not_executed_after_commit) && now_ >= attempt.deadline)
     status = kExpired;
   end_work_with(index, attempt, ending_of(status), status);
 }
