@@ -64,6 +64,7 @@ class Lint {
       if (link->repeats && link->repeats->share.parts() > 0)
         repeated("link." + link->name, link->repeats->line, "repeats", link->repeats->share, *dependency);
     }
+    idle_limits();
     for (const Link& link : scenario_.links) {
       const DependencyPolicy* dependency = scenario_.policy.find(link.name);
       const std::vector<std::string> keys =
@@ -91,6 +92,34 @@ class Lint {
                          "its attempt did nothing is none here. Write via_proxy = true, unless such a client "
                          "is what you want to see",
                          table, key, format_rate(share.value()), dependency.name, where)});
+  }
+
+  // Field case C37: who closes a connection first.
+  void idle_limits() {
+    for (const Service& service : scenario_.services) {
+      if (!service.keep_alive) continue;
+      bool kept = false;
+      for (const Link& link : scenario_.links) {
+        if (link.service != service.name || !link.pool) continue;
+        kept = true;
+        const std::optional<Duration>& idle = link.pool->idle_max;
+        if (idle && *idle < *service.keep_alive) continue;
+        warnings_.push_back(
+            {.line = link.pool->line,
+             .text = fmt::format(
+                 "link.{}: {}, and service.{} closes its connections after keep_alive {}: a request may meet "
+                 "the close and end in a reset, which proves nothing of a write. Write an idle below {}",
+                 link.name,
+                 idle ? fmt::format("pool.idle is {}", format_duration_exact(*idle)) : "pool has no idle",
+                 service.name, format_duration_exact(*service.keep_alive),
+                 format_duration_exact(*service.keep_alive))});
+      }
+      if (kept) continue;
+      warnings_.push_back({.line = service.keep_alive_line,
+                           .text = fmt::format("service.{}: keep_alive is never used: no link to it keeps "
+                                               "connections (pool)",
+                                               service.name)});
+    }
   }
 
   const Scenario& scenario_;

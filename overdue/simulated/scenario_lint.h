@@ -17,7 +17,8 @@ struct ScenarioWarning {
 // In the order of their lines; those of no line first. What a policy says and the world does not do yet is
 // warned about. A client that is told that nothing between repeats a request (via_proxy =
 // false) takes an answer for proof that its attempt did nothing; on a way that does repeat requests it is
-// none.
+// none. A client that keeps idle connections no shorter than their server meets the server's close (field
+// case C37).
 std::vector<ScenarioWarning> lint_scenario(const Scenario& scenario);
 
 }  // namespace overdue

@@ -68,6 +68,29 @@ TEST(LintScenario, SaysWhatOfAPolicyIsNotSimulated) {
                                            "(it stays at 1 s), retry.hedge_at, eject, shed.")));
 }
 
+// Field case C37: 60 s against 30 s, equal, none; and below.
+TEST(LintScenario, WarnsOfIdleConnectionsThatTheServerClosesFirst) {
+  Sets sets = {{"client.shop.kind", "read"},
+               {"service.orders.keep_alive", "30s"},
+               {"link.orders.pool", "{ connections = 10, idle = \"60s\" }"}};
+  auto all = warnings(sets);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].text, HasSubstr("link.orders: pool.idle is 1m, and service.orders closes its "
+                                     "connections after keep_alive 30s"));
+  sets[2].second = "{ connections = 10, idle = \"30s\" }";
+  EXPECT_EQ(warnings(sets).size(), 1U);
+  sets[2].second = "{ connections = 10 }";
+  all = warnings(sets);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].text, HasSubstr("link.orders: pool has no idle"));
+  sets[2].second = "{ connections = 10, idle = \"29s\" }";
+  EXPECT_THAT(warnings(sets), IsEmpty());
+  sets.pop_back();
+  all = warnings(sets);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].text, HasSubstr("service.orders: keep_alive is never used"));
+}
+
 TEST(LintScenario, HasNothingToSayWhereNothingIsWrong) {
   EXPECT_THAT(warnings({{"dependency.orders.via_proxy", "true"}}), IsEmpty());
   EXPECT_THAT(warnings({{"network.wan.duplication", "0%"}}), IsEmpty());

@@ -18,6 +18,7 @@ struct Pool {
   std::uint32_t connections_max = 0;  // Per caller and replica, at least 1.
   std::optional<std::uint32_t> waiting_max;
   std::optional<Duration> idle_max;  // A connection idle for longer is closed; the next call connects anew.
+  std::uint32_t line = 0;            // Of the file, 0 where it is not from one.
 };
 
 // How calls to dependency `name` get to their service.

@@ -262,7 +262,7 @@ Link read_link(const std::string& name, TableReader& reader, const ScenarioNames
   if (const TomlValue* table = reader.table("pool")) {
     TableReader inner(*table, reader.path_of("pool"), reader.faults());
     inner.require("connections", "connections = 10");
-    Pool pool;
+    Pool pool{.line = table->line};
     pool.connections_max =
         static_cast<std::uint32_t>(inner.whole("connections", 1, kConnectionsMax).value_or(1));
     // 0 is a limit here, and means that nobody waits.
@@ -324,6 +324,8 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   service.refuses_expired = reader.boolean("refuses_expired").value_or(false);
   service.passes_deadline_on = reader.boolean("passes_deadline_on").value_or(false);
   service.cancel_checks = reader.duration("cancel_checks");
+  service.keep_alive = reader.duration("keep_alive");
+  if (service.keep_alive) service.keep_alive_line = reader.any("keep_alive")->line;
   read_pauses(reader, service);
   read_lock_and_probe(reader, service);
   read_store(reader, service);

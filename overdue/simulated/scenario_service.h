@@ -62,6 +62,10 @@ struct Service {
   bool passes_deadline_on = false;  // Its own calls get what is left of the caller's deadline.
   // Looks for a cancellation before starting and then this often while working. None: never looks.
   std::optional<Duration> cancel_checks;
+  // It closes a connection of a pool that was idle for so long. A request that is on its way then ends in a
+  // reset (field case C37).
+  std::optional<Duration> keep_alive;
+  std::uint32_t keep_alive_line = 0;  // Of the file, 0 where it is not from one.
   std::optional<Pauses> pauses;
   std::optional<SharedLock> lock;
   std::optional<ServiceProbe> probe;

@@ -211,6 +211,39 @@ TEST(World, AConnectComesBeforeTheRequestAndAKeptConnectionSavesIt) {
   EXPECT_THAT(world.times_of("arrived"), ElementsAre("0.003000000", "0.101000000", "0.303000000"));
 }
 
+// Field case C37. A request takes 1 ms to get there, and the news of a close 1 ms back.
+TEST(World, ARequestThatMeetsTheServersCloseEndsInAResetAndIsNotExecuted) {
+  const auto resets = [](Duration idle) {
+    SmallWorld world({0ms, 12ms + idle});
+    world.network().connect = Connect{};
+    world.link().pool = Pool{.connections_max = 5};
+    world.service().keep_alive = 30ms;
+    world.policy().timeout.watch = Probability(0.0);
+    const RunResult result = world.run();
+    EXPECT_EQ(result.services[0].executions, 2U - ended(result, Ending::reset));
+    EXPECT_EQ(result.calls.unknown, ended(result, Ending::reset));  // Of a write that is not tried again.
+    return ended(result, Ending::reset);
+  };
+  const Duration connects = 2ms;
+  EXPECT_EQ(resets(connects + 29ms - 1ns), 0U);
+  EXPECT_EQ(resets(connects + 29ms), 1U);        // Arrives at the very moment.
+  EXPECT_EQ(resets(connects + 31ms - 1ns), 1U);  // Sent before the news of it.
+  EXPECT_EQ(resets(connects + 31ms), 0U);        // Connects anew.
+}
+
+TEST(World, AClientWhoseIdleConnectionsEndBeforeTheServersMeetsNoClose) {
+  SmallWorld world(every(42ms, 100));  // Idle for 30 ms.
+  world.service().keep_alive = 30ms;
+  world.link().pool = Pool{.connections_max = 5};
+  EXPECT_EQ(ended(world.run(), Ending::reset),
+            50U);  // Every other one: the next has a connection of its own.
+  world.retry(2);
+  EXPECT_EQ(world.run().calls.answered, 100U);
+  EXPECT_EQ(world.run().ledger.duplicates, 0U);
+  world.link().pool->idle_max = 28ms;
+  EXPECT_EQ(ended(world.run(), Ending::reset), 0U);
+}
+
 // Field case C34 (b): the wait for a connection is within the limit.
 TEST(World, ACallThatWaitsForAConnectionFailsAtItsLimitAndWasNeverSent) {
   SmallWorld world({0s, 1s});

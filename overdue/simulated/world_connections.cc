@@ -4,6 +4,24 @@
 
 namespace overdue::world {
 
+// Whether a connection that was used last then is open for its caller: it closes those that are idle for too
+// long, and the news that the server did takes the way back.
+bool WorldState::is_open(Channel& channel, Instant since) {
+  const LinkState& link = *channel.link_state;
+  const auto& idle_max = link.link->pool->idle_max;
+  if (idle_max && now_ - since > *idle_max) return false;
+  const auto& keep_alive = link.service->said->keep_alive;
+  if (!keep_alive || now_ < saturating_add(since, *keep_alive)) return true;
+  return now_ < saturating_add(since, *keep_alive) + link.reply.delay.draw(channel.random);
+}
+
+// Whether the server has closed it by the time that a request sent now is there.
+bool WorldState::meets_closed(Channel& channel, Instant since) {
+  const LinkState& link = *channel.link_state;
+  const auto& keep_alive = link.service->said->keep_alive;
+  return keep_alive && now_ + link.request.delay.draw(channel.random) >= saturating_add(since, *keep_alive);
+}
+
 // True where the attempt is connected at once.
 bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
   Channel& channel = *attempt.channel;
@@ -12,8 +30,9 @@ bool World::acquire_connection(std::uint32_t index, AttemptSlot& attempt) {
   const Pool& pool = *link.link->pool;
   Connections& connections = channel.connections[attempt.replica->place];
   if (!connections.idle.empty()) {
-    if (!pool.idle_max || now_ - connections.idle.back() <= *pool.idle_max) {
+    if (const Instant since = connections.idle.back(); is_open(channel, since)) {
       connections.idle.pop_back();
+      attempt.meets_closed = meets_closed(channel, since);
       attempt.has_connection = true;
       attempt.connected = true;
       return true;

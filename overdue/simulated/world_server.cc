@@ -12,6 +12,8 @@ void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
     if (replica.dead) return release_attempt(index);
     return answer(index, attempt, Ending::reset, 0, false);
   }
+  if (attempt.meets_closed) [[unlikely]]
+    return answer(index, attempt, Ending::reset, 0, false);
   attempt.arrived = now_;
   ServiceState& service = *replica.service;
   ++service.result.arrivals;

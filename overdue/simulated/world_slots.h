@@ -119,6 +119,7 @@ struct alignas(64) Attempt {
   bool cancelled : 1 = false;       // A cancellation has come.
   bool wasted : 1 = false;          // The work ended, and its caller had left.
   bool is_copy : 1 = false;
+  bool meets_closed : 1 = false;  // Its connection is closed by the server before it gets there.
 };
 static_assert(sizeof(Attempt) == 64);
 inline constexpr Attempt kFreshAttempt{};

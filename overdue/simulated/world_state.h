@@ -75,6 +75,8 @@ class WorldState {
   void expire(StoreState& store, const KeyScope& scope);
   std::uint32_t pick_replica_of_several(Channel& channel);
   bool lost(WayState& way, Random& random);
+  bool is_open(Channel& channel, Instant since);
+  bool meets_closed(Channel& channel, Instant since);
   void turn_second();
   void fold(const Call& call);
   double utilisation(const ServiceState& service, double busy_ns, double replicas) const;
