@@ -483,5 +483,14 @@ TEST(TipSearch, HalvesAmountsOfTheirKind) {
   EXPECT_EQ(middle_of("1s", "1005ms"), "") << "finer than one in a hundred";
 }
 
+TEST(SimulateCommand, ATraceIsNotWrittenOverWhatTheRunReads) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("same.toml", kCoin);
+  const auto run = run_overdue("simulate " + path + " --trace " + path);
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("the run reads that file"));
+  EXPECT_EQ(std::filesystem::file_size(path), std::string_view(kCoin).size());
+}
+
 }  // namespace
 }  // namespace overdue

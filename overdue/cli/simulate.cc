@@ -211,6 +211,12 @@ Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
   options.until = request.until;
   std::ofstream trace;
   if (flags.trace) {
+    for (const std::string& read : {request.paths[0], flags.policy.value_or(""), scenario->base_path}) {
+      std::error_code none;
+      if (!read.empty() && std::filesystem::equivalent(read, *flags.trace, none))
+        return fail(ErrorCode::invalid_argument,
+                    fmt::format("--trace {}: the run reads that file: write another one", *flags.trace));
+    }
     trace.open(*flags.trace, std::ios::binary | std::ios::trunc);
     if (!trace) return fail(ErrorCode::unreadable_input, fmt::format("{}: cannot be written", *flags.trace));
     options.trace = [&trace](std::string_view line) { trace << printable(line) << '\n'; };
@@ -222,7 +228,8 @@ Result<int> simulate_one(const SimulateFlags& flags, const Request& request) {
     const RunWatch watch(progress, "");
     report.run = run(*scenario, options);
   }
-  if (report.run.too_many) return std::unexpected(too_many_error(request.paths[0]));
+  if (report.run.too_many || report.run.stands_still)
+    return std::unexpected(too_many_error(request.paths[0], report.run.stands_still));
   if (flags.trace && !trace.flush())
     return fail(ErrorCode::unreadable_input,
                 fmt::format("{}: could not be written to its end", *flags.trace));
@@ -279,7 +286,8 @@ Result<int> simulate_many(const SimulateFlags& flags, const Request& request) {
     const std::string where = fmt::format(" ({} of {})", reports.size() + 1, request.paths.size());
     const RunWatch watch(progress, scenario->name + (request.folder ? where : ""));
     SeedsReport report = run_seeds(*scenario, *seeds, request.threads, progress);
-    if (report.too_many) return std::unexpected(too_many_error(path));
+    if (report.too_many || report.stands_still)
+      return std::unexpected(too_many_error(path, report.stands_still));
     if (!report.failed_seeds.empty())
       report.reproduce = command_for_seed(choice, report.failed_seeds.front());
     incomplete = incomplete || report.runs < seeds->last - seeds->first + 1;

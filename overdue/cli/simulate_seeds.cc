@@ -37,6 +37,7 @@ class SeedRunner {
     if (out_of_memory_) throw std::bad_alloc();
     SeedsReport report = all_.report();
     report.too_many = too_many_;
+    report.stands_still = stands_still_;
     return report;
   }
 
@@ -62,7 +63,8 @@ class SeedRunner {
       options.stop = &progress_.stop;
       const RunResult result = run(scenario_, options);
       if (result.too_many) too_many_ = progress_.stop = true;
-      if (result.interrupted || result.too_many) return;
+      if (result.stands_still) stands_still_ = progress_.stop = true;
+      if (result.interrupted || result.too_many || result.stands_still) return;
       const std::vector<ExpectationResult> judged = judge(scenario_, result);
       if (!std::ranges::all_of(judged, &ExpectationResult::held)) ++progress_.failed;
       ++progress_.done;
@@ -76,14 +78,20 @@ class SeedRunner {
   RunProgress& progress_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> out_of_memory_{false};
-  std::atomic<bool> too_many_{false};
+  std::atomic<bool> too_many_{false}, stands_still_{false};
   std::mutex merging_;
   SeedTally all_;
 };
 
 }  // namespace
 
-Error too_many_error(const std::string& path) {
+Error too_many_error(const std::string& path, bool stands_still) {
+  if (stands_still)
+    return {ErrorCode::invalid_argument,
+            fmt::format(
+                "{}: time stands still: more than 60 million events came at one moment, as where callers "
+                "without a pause (think = 0) are refused at once. Write a think time, or a backoff above 0",
+                path)};
   return {
       ErrorCode::invalid_argument,
       fmt::format(

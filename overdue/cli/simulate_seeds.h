@@ -22,7 +22,7 @@ struct SeedRange {
 // Throws std::bad_alloc where a run did not fit into memory.
 SeedsReport run_seeds(const Scenario& scenario, SeedRange seeds, unsigned threads, RunProgress& progress);
 
-// Of a scenario whose run was RunResult::too_many.
-Error too_many_error(const std::string& path);
+// Of a scenario whose run was RunResult::too_many, or RunResult::stands_still.
+Error too_many_error(const std::string& path, bool stands_still);
 
 }  // namespace overdue

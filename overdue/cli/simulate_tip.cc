@@ -143,7 +143,8 @@ Result<TipReport> find_tip(const ScenarioChoice& choice, const std::string& rang
       return fail(ErrorCode::invalid_argument,
                   fmt::format("{}: has no [[expect]], so nothing can tip", choice.path));
     const SeedsReport ran = run_seeds(*scenario, seeds, threads, progress);
-    if (ran.too_many) return std::unexpected(too_many_error(choice.path));
+    if (ran.too_many || ran.stands_still)
+      return std::unexpected(too_many_error(choice.path, ran.stands_still));
     TipTrial trial = {value, ran.held, ran.runs};
     if (trial.runs > 0) report.trials.push_back(trial);
     return trial;

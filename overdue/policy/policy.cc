@@ -7,6 +7,7 @@
 
 #include "overdue/base/grpc_status.h"
 #include "overdue/base/quantity.h"
+#include "overdue/policy/key_depth.h"
 #include "overdue/policy/tables.h"
 #include "overdue/policy/toml_text.h"
 
@@ -101,6 +102,9 @@ const DependencyPolicy* Policy::find(std::string_view name) const {
 }
 
 Result<Policy> parse_policy(std::string_view text, const std::string& path) {
+  if (const std::uint32_t line = line_of_too_deep_key(text); line != 0)
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}:{}: a key of more than 256 parts: none here has more than five", path, line));
   toml::table root;
   try {
     root = toml::parse(text, path);

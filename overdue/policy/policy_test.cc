@@ -201,5 +201,13 @@ TEST(ParsePolicy, ANumberTooLargeForAWholeOneIsAFaultLikeAnyOther) {
       << policy.error().message;
 }
 
+TEST(ParsePolicy, RefusesAKeyOfMorePartsThanAParserCanFollow) {
+  std::string deep = "[a";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  const auto read = parse_policy(deep + "]\n", "p.toml");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "p.toml:1: a key of more than 256 parts: none here has more than five");
+}
+
 }  // namespace
 }  // namespace overdue

@@ -24,10 +24,11 @@ struct SeedsReport {
   std::string about;
   std::uint64_t seed_first = 0;
   std::uint64_t seed_last = 0;
-  std::uint64_t runs = 0;  // Finished ones, fewer than the seeds where somebody stopped it.
-  bool too_many = false;   // A run was RunResult::too_many, and the rest was not run.
-  std::uint64_t held = 0;  // Runs in which every expectation held.
-  double wilson_low = 0;   // 95 % interval of the share of seeds on which everything holds.
+  std::uint64_t runs = 0;     // Finished ones, fewer than the seeds where somebody stopped it.
+  bool stands_still = false;  // A run was RunResult::stands_still, and so too.
+  bool too_many = false;      // A run was RunResult::too_many, and the rest was not run.
+  std::uint64_t held = 0;     // Runs in which every expectation held.
+  double wilson_low = 0;      // 95 % interval of the share of seeds on which everything holds.
   double wilson_high = 1;
   std::vector<std::uint64_t> failed_seeds;  // Ascending, the first so many: there were runs - held.
   std::string reproduce;                    // Command of the first failed seed; empty: none failed.

@@ -161,6 +161,9 @@ struct RunResult {
   Duration ended_at{};
   bool interrupted = false;
   bool too_many = false;  // Came to more than kInUseMax and was ended: no result.
+  // Events followed each other without end and time did not pass, as where callers without a pause are
+  // refused at once: no result.
+  bool stands_still = false;
   CallCounts calls;
   LedgerCounts ledger;
   std::optional<WriteCounts> writes;  // None: no client has a journal.

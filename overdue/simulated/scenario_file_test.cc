@@ -370,5 +370,14 @@ TEST(ScenarioFile, WrongWorkersAreNotTakenForUnlimitedOnes) {
   EXPECT_THAT(fault_of("workers = 10", ""), HasSubstr("is never used with unlimited workers"));
 }
 
+TEST(ParseScenario, RefusesAKeyOfMorePartsThanAParserCanFollow) {
+  std::string deep = "seed = 1 # ..." + std::string(300, '.') + "\na";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  const auto read = parse_scenario(
+      {.path = "s.toml", .text = deep + " = 1\n", .sets = {}, .policy_path = {}, .read_file = {}});
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "s.toml:2: a key of more than 256 parts: none here has more than five");
+}
+
 }  // namespace
 }  // namespace overdue

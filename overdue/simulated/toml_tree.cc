@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "overdue/base/edit_distance.h"
+#include "overdue/policy/key_depth.h"
 
 namespace overdue {
 namespace {
@@ -108,6 +109,9 @@ TomlValue* TomlValue::find(std::string_view key) {
 }
 
 Result<TomlValue> parse_toml(std::string_view text, const std::string& path) {
+  if (const std::uint32_t line = line_of_too_deep_key(text); line != 0)
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{}:{}: a key of more than 256 parts: none here has more than five", path, line));
   try {
     return copied_table(toml::parse(text, path));
   } catch (const toml::parse_error& error) {

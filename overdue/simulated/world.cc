@@ -86,6 +86,9 @@ inline void World::hear_at_once() {
 
 RunResult World::run() {
   constexpr std::uint64_t kLookEvery = 4096;
+  constexpr std::uint32_t kLooksAtOneMomentMax = 16'384;  // 67 million events: more than calls there may be.
+  std::uint32_t looks_at_one_moment = 0;
+  Instant looked_at = kNever;
   EventQueue::Event event{};
   // Faults, pauses and probes go on for ever; the run is over when nobody is left to notice.
   while ((open_sources_ > 0 || calls_.used() > 0) && queue_.pop_until(end_, event)) {
@@ -97,7 +100,10 @@ RunResult World::run() {
     if (++events_ % kLookEvery == 0) {
       interrupted_ = options_.stop != nullptr && options_.stop->load();
       too_many_ = std::max(calls_.made(), attempts_.made()) > options_.in_use_max;
-      if (interrupted_ || too_many_) break;
+      looks_at_one_moment = now_ == looked_at ? looks_at_one_moment + 1 : 0;
+      looked_at = now_;
+      stands_still_ = looks_at_one_moment > kLooksAtOneMomentMax;
+      if (interrupted_ || too_many_ || stands_still_) break;
     }
   }
   return result();

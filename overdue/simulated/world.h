@@ -89,7 +89,7 @@ class World : private WorldState {
   void send_request(std::uint32_t index, AttemptSlot& attempt) {
     const LinkState& link = *attempt.channel->link_state;
     const bool has_terms = attempt.deadline != kNever || attempt.message != kNone || link.repeats;
-    if (has_terms || !link.request.instant) return send_with_terms(index, attempt);
+    if (has_terms || !link.request.instant || traced_) return send_with_terms(index, attempt);
     ++attempt.references;
     arrive(index, attempt);
   }

@@ -219,7 +219,7 @@ void World::end_attempt(Channel& channel, AttemptSlot& attempt, Ending ending, b
       break;
     case Ending::timed_out:
       ++replica.timeouts;
-      ++row().timeouts;
+      if (!is_question(attempt)) ++row().timeouts;
       break;
     default:
       break;
@@ -244,15 +244,14 @@ void World::settle(std::uint32_t index, Call& call) {
   settle(attempt.call, call);
   if (attempt.timed_out && copy.answer == Ending::replied) {
     attempt.timed_out = false;
-    ++call.channel->link_state->false_timeouts;
+    if (!is_question(attempt)) ++call.channel->link_state->false_timeouts;
   }
   if (attempt.awaited || attempt.watched) {
     const bool awaited = attempt.awaited;
     if (traced_) [[unlikely]]
-      trace_attempt(attempt, copy.answer == Ending::reset      ? "reset"
-                             : copy.answer == Ending::rejected ? "rejected"
-                             : awaited                         ? "answered"
-                                                               : "answered late");
+      trace_attempt(attempt, copy.answer == Ending::reset      ? (awaited ? "reset" : "reset late")
+                             : copy.answer == Ending::rejected ? (awaited ? "rejected" : "rejected late")
+                                                               : (awaited ? "answered" : "answered late"));
     AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
     const bool kept = copy.answer != Ending::reset;
     const bool was_open = call.outcome == Outcome::open;

@@ -78,6 +78,7 @@ void World::on_verdict(Call& call, const FinishCall& finish) {
   if (traced_) [[unlikely]] {
     trace_call(call, call.outcome == Outcome::answered        ? "answered"
                      : finish.verdict == Verdict::not_applied ? "not applied"
+                     : call.outcome == Outcome::rejected      ? "rejected"
                                                               : "ended without an answer");
   }
   if (call.outcome == Outcome::answered) ++call.channel->link_state->answered;

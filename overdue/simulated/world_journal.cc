@@ -172,6 +172,8 @@ void World::forget_attempts(std::uint32_t call) {
     attempt.watched = false;
     attempt.timed_out = false;
     if (!attempt.awaited) continue;
+    if (traced_) [[unlikely]]
+      trace_attempt(attempt, "abandoned");
     end_attempt(*attempt.channel, attempt, Ending::abandoned, false);
     release_attempt(i);
   }

@@ -26,6 +26,8 @@ void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
     send_copy(index,
               now_ + link.repeats_after.draw(channel.random) + link.request.delay.draw(channel.random));
   if (!link.request.instant) return send_over_network(index, attempt, allowance);
+  if (traced_) [[unlikely]]
+    trace_attempt(attempt, "sent");
   if (allowance) attempt.deadline = saturating_add(now_, *allowance);
   ++attempt.references;
   arrive(index, attempt);

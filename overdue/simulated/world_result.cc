@@ -73,7 +73,7 @@ void add(LedgerCounts& sum, const LedgerCounts& part) {
 RunResult World::result() {
   RunResult result;
   // Until the end where there was still something to do, and not past it.
-  const bool cut = !interrupted_ && !too_many_ && (open_sources_ > 0 || calls_.used() > 0);
+  const bool cut = !interrupted_ && !too_many_ && !stands_still_ && (open_sources_ > 0 || calls_.used() > 0);
   if (cut) now_ = end_;
   if (now_ >= second_ends_) turn_second();
   result.scenario = scenario_.name;
@@ -82,6 +82,7 @@ RunResult World::result() {
   result.ended_at = now_ - Instant{};
   result.interrupted = interrupted_;
   result.too_many = too_many_;
+  result.stands_still = stands_still_;
   result.faults_end = faults_end_;
   result.fault_came = fault_came_;
   for (std::uint32_t i = 0; i < calls_.used_below(); ++i) {

@@ -143,6 +143,7 @@ class WorldState {
   std::vector<bool> fault_on_;
   bool interrupted_ = false;
   bool too_many_ = false;
+  bool stands_still_ = false;
 };
 
 }  // namespace overdue::world

@@ -305,5 +305,15 @@ TEST(World, ARunOfAsManySecondsAsThereAreRowsHasOneForEach) {
   EXPECT_EQ(longer.timeline.back().goodput, 1U);
 }
 
+// Callers without a pause that are refused at once: without an end, and not one nanosecond passes.
+TEST(World, EndsWhereTimeStandsStill) {
+  SmallWorld world;
+  world.client().arrivals = ClosedArrivals{.users = 2, .think = always(0ms)};
+  world.link().pool = Pool{.connections_max = 1, .waiting_max = 0};
+  EXPECT_TRUE(world.run().stands_still);
+  world.client().arrivals = ClosedArrivals{.users = 2, .think = always(1ms)};
+  EXPECT_FALSE(world.run().stands_still);
+}
+
 }  // namespace
 }  // namespace overdue

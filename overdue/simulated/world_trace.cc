@@ -27,9 +27,11 @@ void WorldState::trace_call(const Call& call, std::string_view what) {
 
 void WorldState::trace_attempt(const AttemptSlot& attempt, std::string_view what) {
   const Call& call = calls_[attempt.call];
-  options_.trace(fmt::format("{} intent {} {} attempt {} at {}: {}", at(now_), call.key,
-                             links_[call.channel->link].link->name,
-                             static_cast<std::uint32_t>(attempt.number), attempt.replica->name, what));
+  const std::string number = is_question(attempt)
+                                 ? std::string("question")
+                                 : fmt::format("attempt {}", static_cast<std::uint32_t>(attempt.number));
+  options_.trace(fmt::format("{} intent {} {} {} at {}: {}", at(now_), call.key,
+                             links_[call.channel->link].link->name, number, attempt.replica->name, what));
 }
 
 void WorldState::trace_part(std::string_view part, std::string_view what) {

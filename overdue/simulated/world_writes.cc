@@ -192,6 +192,8 @@ void World::end_step(WriteSlot& slot) {
   const std::uint32_t index = std::exchange(slot.step, kNone);
   AttemptSlot& attempt = attempts_[index];
   if (!attempt.awaited) return;
+  if (traced_) [[unlikely]]
+    trace_attempt(attempt, "timed out");
   attempt.watched = attempt.connected;
   attempt.timed_out = attempt.connected;
   end_attempt(*attempt.channel, attempt, Ending::timed_out, false);
