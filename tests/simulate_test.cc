@@ -282,31 +282,6 @@ TEST(SimulateCommand, ASummaryOfAFolderIsALineEachAndTheSums) {
   EXPECT_THAT(run.out, Not(HasSubstr("over the seeds")));
 }
 
-TEST(SimulateCommand, TheTraceIsALineAnEventAndTheSameEveryTime) {
-  const ScratchFolder folder;
-  const std::string path = folder.file("coin.toml", kCoin);
-  ASSERT_EQ(run_overdue("simulate " + path + " --trace " + folder.path("one")).status, 0);
-  ASSERT_EQ(run_overdue("simulate " + path + " --trace " + folder.path("two")).status, 0);
-  const std::string trace = text_of_file(folder.path("one"));
-  EXPECT_THAT(trace, HasSubstr("\n"));
-  EXPECT_EQ(trace, text_of_file(folder.path("two")));
-}
-
-TEST(SimulateCommand, ANameOfSeveralLinesDoesNotSplitALineOfTheTrace) {
-  const ScratchFolder folder;
-  std::string text(kCoin);
-  text.replace(text.find("client.callers"), 14, "client.\"x\\ny\\u001b[31m\"");
-  const std::string trace = folder.path("run.trace");
-  ASSERT_EQ(run_overdue("simulate " + folder.file("coin.toml", text) + " --trace " + trace).status, 0);
-  std::istringstream lines(text_of_file(trace));
-  int count = 0;
-  for (std::string line; std::getline(lines, line); ++count) {
-    ASSERT_TRUE(!line.empty() && line.front() >= '0' && line.front() <= '9') << line;
-    ASSERT_EQ(line.find('\x1b'), std::string::npos) << line;
-  }
-  EXPECT_GT(count, 0);
-}
-
 TEST(SimulateCommand, ATipSaysItsOwnFaults) {
   const ScratchFolder folder;
   const std::string path = folder.file("coin.toml", kCoin);
@@ -481,15 +456,6 @@ TEST(TipSearch, HalvesAmountsOfTheirKind) {
   EXPECT_EQ(middle_of("100/s", "900/s"), "500/s");
   EXPECT_EQ(middle_of("0.1", "0.2"), "0.15");
   EXPECT_EQ(middle_of("1s", "1005ms"), "") << "finer than one in a hundred";
-}
-
-TEST(SimulateCommand, ATraceIsNotWrittenOverWhatTheRunReads) {
-  const ScratchFolder folder;
-  const std::string path = folder.file("same.toml", kCoin);
-  const auto run = run_overdue("simulate " + path + " --trace " + path);
-  EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.err, HasSubstr("the run reads that file"));
-  EXPECT_EQ(std::filesystem::file_size(path), std::string_view(kCoin).size());
 }
 
 }  // namespace

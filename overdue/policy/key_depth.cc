@@ -1,38 +1,52 @@
 #include "overdue/policy/key_depth.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
 
 namespace overdue {
+namespace {
 
-std::uint32_t line_of_too_deep_key(std::string_view text) {
-  constexpr std::uint32_t kDotsMax = 255;
-  std::uint32_t line = 1;
-  std::uint32_t dots = 0;
-  char quote = 0;
-  bool in_comment = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\n') {
-      ++line;
-      quote = 0;
-      in_comment = false;
-      dots = 0;
-    } else if (in_comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"') ++i;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      in_comment = true;
-    } else if (c == '.') {
-      if (++dots > kDotsMax) return line;
-    } else if (c == '=' || c == '[' || c == ']' || c == '{' || c == '}' || c == ',') {
-      dots = 0;
-    }
+// Where the text that begins at `at` with a quote ends: past the closing one, or with the line where there is
+// none.
+std::size_t end_of_text(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  const bool is_long = text.substr(at).starts_with(std::string(3, quote));
+  const std::string closing(is_long ? 3 : 1, quote);
+  for (std::size_t i = at + closing.size(); i < text.size(); ++i) {
+    if (text.substr(i).starts_with(closing)) return i + closing.size();
+    if (text[i] == '\n' && !is_long) return i;
+    if (text[i] == '\\' && quote == '"') ++i;  // Of a pair, the second says nothing.
   }
-  return 0;
+  return text.size();
+}
+
+}  // namespace
+
+Result<void> check_key_depth(std::string_view text, const std::string& path) {
+  constexpr std::size_t kPartsMax = 256;
+  std::size_t parts = 1;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '"' || c == '\'') {
+      i = end_of_text(text, i);
+      continue;
+    }
+    if (c == '#') {
+      i = std::min(text.find('\n', i), text.size());
+      continue;
+    }
+    if (c == '.' && ++parts > kPartsMax) {
+      const auto line = 1 + std::ranges::count(text.substr(0, i), '\n');
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("{}:{}: a key of more than {} parts: none here has more than five", path, line,
+                              kPartsMax));
+    }
+    if (std::string_view("\n=[]{},").contains(c)) parts = 1;
+    ++i;
+  }
+  return {};
 }
 
 }  // namespace overdue

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <cstdint>
+#include <string>
 #include <string_view>
+
+#include "overdue/base/result.h"
 
 namespace overdue {
 
-// Of a TOML text, the line of the first key of more than 256 parts ("a.b.c..."), or 0: each part is a table
-// in the one before, and a parser calls itself for each.
-std::uint32_t line_of_too_deep_key(std::string_view text);
+// Fails with invalid_argument, and the line, where a key of the TOML text has more than 256 parts
+// ("a.b.c..."): each part is a table in the one before, and a parser calls itself for each. What else may be
+// wrong with the text is the parser's to say. `path`: as errors name it. Threads: any.
+Result<void> check_key_depth(std::string_view text, const std::string& path);
 
 }  // namespace overdue

@@ -102,9 +102,7 @@ const DependencyPolicy* Policy::find(std::string_view name) const {
 }
 
 Result<Policy> parse_policy(std::string_view text, const std::string& path) {
-  if (const std::uint32_t line = line_of_too_deep_key(text); line != 0)
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("{}:{}: a key of more than 256 parts: none here has more than five", path, line));
+  if (const auto shallow = check_key_depth(text, path); !shallow) return std::unexpected(shallow.error());
   toml::table root;
   try {
     root = toml::parse(text, path);

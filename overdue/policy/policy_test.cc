@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "overdue/policy/key_depth.h"
+
 namespace overdue {
 namespace {
 
@@ -199,6 +201,26 @@ TEST(ParsePolicy, ANumberTooLargeForAWholeOneIsAFaultLikeAnyOther) {
   EXPECT_NE(policy.error().message.find("p.toml:4: dependency.a.errors.in_flight has 1e+71"),
             std::string::npos)
       << policy.error().message;
+}
+
+TEST(CheckKeyDepth, CountsTheDotsOfKeysAndOfNothingElse) {
+  const auto refused = [](const std::string& text) { return !check_key_depth(text, "p.toml"); };
+  const std::string dots(300, '.');
+  const auto key = [](int parts) {
+    std::string made = "a";
+    for (int i = 1; i < parts; ++i) made += R"( . "b.\"c")";
+    return made;
+  };
+  EXPECT_FALSE(refused(key(256) + " = 1\n"));
+  EXPECT_TRUE(refused(key(257) + " = 1\n"));
+  EXPECT_FALSE(refused("# " + dots + "\n" + key(200) + " = 1\n" + key(200) + " = 2\n"));
+  EXPECT_FALSE(refused("a = \"" + dots + "\"\nb = '" + dots + "\\'\n"));
+  EXPECT_FALSE(refused("a = \"\"\"\nsaid \\\"\"\" " + dots + "\n" + dots + "\"\"\"\n"));
+  EXPECT_FALSE(refused("b = '''\n" + dots + "'''\n"));
+  EXPECT_FALSE(refused("a = \"not closed " + dots + "\n")) << "that is the parser's to say";
+  const auto late = check_key_depth("a = '''\n\n'''\n" + key(300), "p.toml");
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().message.substr(0, 9), "p.toml:4:");
 }
 
 TEST(ParsePolicy, RefusesAKeyOfMorePartsThanAParserCanFollow) {

@@ -25,7 +25,7 @@ struct SeedsReport {
   std::uint64_t seed_first = 0;
   std::uint64_t seed_last = 0;
   std::uint64_t runs = 0;     // Finished ones, fewer than the seeds where somebody stopped it.
-  bool stands_still = false;  // A run was RunResult::stands_still, and so too.
+  bool stands_still = false;  // A run was RunResult::stands_still, and the rest was not run.
   bool too_many = false;      // A run was RunResult::too_many, and the rest was not run.
   std::uint64_t held = 0;     // Runs in which every expectation held.
   double wilson_low = 0;      // 95 % interval of the share of seeds on which everything holds.

@@ -17,6 +17,8 @@ struct RunOptions {
   std::function<void(std::string_view)> trace;  // Given one line an event, without its end; empty: none.
   const std::atomic<bool>* stop = nullptr;      // Looked at now and then: true ends the run, interrupted.
   std::uint32_t in_use_max = kInUseMax;         // So too: RunResult::too_many. Requires: <= kInUseMax.
+  // So too: RunResult::stands_still. More than the calls there may be, each with a few events.
+  std::uint64_t events_at_one_moment_max = std::uint64_t{1} << 26;
 };
 
 // Runs the scenario once. Deterministic: equal scenario and seed give an equal result, hash included, on any

@@ -1,6 +1,7 @@
 #include "overdue/simulated/world.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace overdue::world {
 
@@ -86,8 +87,7 @@ inline void World::hear_at_once() {
 
 RunResult World::run() {
   constexpr std::uint64_t kLookEvery = 4096;
-  constexpr std::uint32_t kLooksAtOneMomentMax = 16'384;  // 67 million events: more than calls there may be.
-  std::uint32_t looks_at_one_moment = 0;
+  std::uint64_t events_before = 0;  // The present moment, as far as that was looked at.
   Instant looked_at = kNever;
   EventQueue::Event event{};
   // Faults, pauses and probes go on for ever; the run is over when nobody is left to notice.
@@ -100,9 +100,8 @@ RunResult World::run() {
     if (++events_ % kLookEvery == 0) {
       interrupted_ = options_.stop != nullptr && options_.stop->load();
       too_many_ = std::max(calls_.made(), attempts_.made()) > options_.in_use_max;
-      looks_at_one_moment = now_ == looked_at ? looks_at_one_moment + 1 : 0;
-      looked_at = now_;
-      stands_still_ = looks_at_one_moment > kLooksAtOneMomentMax;
+      if (std::exchange(looked_at, now_) != now_) events_before = events_;
+      stands_still_ = events_ - events_before > options_.events_at_one_moment_max;
       if (interrupted_ || too_many_ || stands_still_) break;
     }
   }

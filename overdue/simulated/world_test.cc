@@ -310,9 +310,12 @@ TEST(World, EndsWhereTimeStandsStill) {
   SmallWorld world;
   world.client().arrivals = ClosedArrivals{.users = 2, .think = always(0ms)};
   world.link().pool = Pool{.connections_max = 1, .waiting_max = 0};
-  EXPECT_TRUE(world.run().stands_still);
+  const RunOptions options{.seed = 1, .events_at_one_moment_max = 100'000};
+  EXPECT_TRUE(run(world.scenario, options).stands_still);
   world.client().arrivals = ClosedArrivals{.users = 2, .think = always(1ms)};
-  EXPECT_FALSE(world.run().stands_still);
+  const RunResult passing = run(world.scenario, options);
+  EXPECT_FALSE(passing.stands_still);
+  EXPECT_GT(passing.events, 100'000U);
 }
 
 }  // namespace
