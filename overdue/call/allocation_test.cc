@@ -35,9 +35,8 @@ void call_with_a_retry(Dependency& dependency, Instant start, std::uint64_t seed
   const Instant again = operation.next_wakeup().value();
   (void)operation.handle(again, WakeupReached{});
   (void)operation.handle(again + 1ms, AttemptConnected{AttemptNumber{2}});
-  (void)operation.handle(
-      again + Duration(1'000'000 + static_cast<std::int64_t>(seed % 50) * 1'000'000),
-      AttemptEnded{.attempt = AttemptNumber{2}, .ending = Ending::replied, .server_time = 1ms});
+  (void)operation.handle(again + Duration(1'000'000 + static_cast<std::int64_t>(seed % 50) * 1'000'000),
+                         AttemptEnded{.attempt = AttemptNumber{2}, .ending = Ending::replied, .way = 1ms});
   ASSERT_TRUE(operation.finished());
 }
 

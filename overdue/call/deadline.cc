@@ -17,8 +17,8 @@ std::int64_t in_whole_units(Duration left, Duration unit) {
   return (left.count() - 1) / unit.count() + 1;
 }
 
-void WayEstimate::on_round_trip(Duration elapsed, Duration server_time) {
-  const Duration way = std::max(elapsed - server_time, Duration(0));
+void WayEstimate::on_round_trip(Duration way) {
+  longest_ = std::max(longest_, way);
   if (!measured_) {
     measured_ = true;
     mean_ = way;
@@ -30,7 +30,9 @@ void WayEstimate::on_round_trip(Duration elapsed, Duration server_time) {
   mean_ += (way - mean_) / 8;
 }
 
-Duration WayEstimate::margin() const { return measured_ ? mean_ + 4 * deviation_ : estimate_; }
+Duration WayEstimate::margin() const {
+  return measured_ ? std::min(mean_ + 4 * deviation_, longest_) : estimate_;
+}
 
 std::optional<Duration> WayEstimate::allowance(Instant now, Instant answer_by) const {
   const auto left = remaining(now, answer_by);

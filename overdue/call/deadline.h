@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -18,8 +19,16 @@ std::optional<Duration> remaining(Instant now, Instant deadline);
 // Requires: left > 0, unit > 0. Returns the units, rounded up, at least 1.
 std::int64_t in_whole_units(Duration left, Duration unit);
 
-// WayEstimate measures what a round trip costs beside the server's own time: smoothed mean plus four times
-// the smoothed deviation (Jacobson 1988, RFC 6298), in integers.
+// What a round trip cost beside the server's own time. `since_sent` counts from when the request was sent:
+// the wait for a connection, and the making of one, are over by then and are no part of the way. Where the
+// server says it took more than there was, the way took nothing.
+inline Duration way_of(Duration since_sent, Duration server_time) {
+  return std::max(since_sent - server_time, Duration(0));
+}
+
+// WayEstimate is the margin for the way, from the trips that were measured: smoothed mean plus four times the
+// smoothed deviation (Jacobson 1988, RFC 6298), in integers, and no more than the longest trip so far: what
+// is held back beyond that makes servers refuse work that would have been in time.
 //
 // The margin is never more than half of what remains: a burst of slow trips may shorten what the next hop is
 // told, and can not stop calls from being made, which alone would bring better measurements.
@@ -30,9 +39,8 @@ class WayEstimate {
   // `estimate` holds until the first measurement. Requires: estimate >= 0.
   explicit WayEstimate(Duration estimate) : estimate_(estimate) {}
 
-  // A round trip of `elapsed` of which the server says it took `server_time` itself. Where the server says
-  // more than there was, the way took nothing.
-  void on_round_trip(Duration elapsed, Duration server_time);
+  // Requires: way >= 0, see way_of().
+  void on_round_trip(Duration way);
 
   Duration margin() const;
   // What the next hop may be told; none where nothing remains.
@@ -43,6 +51,7 @@ class WayEstimate {
   bool measured_ = false;
   Duration mean_{};
   Duration deviation_{};
+  Duration longest_{};
 };
 
 // ServerGuard is the other end: it keeps one piece of work within the deadline that came with it. Work whose

@@ -22,7 +22,7 @@ void Dependency::on_answer(Instant now, const AnswerSeen& answer) {
     ++counts_.late_answers;
   else
     ++counts_.endings[static_cast<std::size_t>(answer.ending)];
-  if (answer.server_time) way_.on_round_trip(answer.elapsed, *answer.server_time);
+  if (answer.way) way_.on_round_trip(*answer.way);
   if (answer.ending != Ending::replied) return;
   if (now >= half_window_ends_) turn_window(now);
   current_.add(answer.elapsed);

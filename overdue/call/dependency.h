@@ -25,10 +25,10 @@ struct DependencyCounts {
 
 // An answer as the dependency learns of it.
 struct AnswerSeen {
-  Ending ending = Ending::replied;      // replied or rejected.
-  Duration elapsed{};                   // Since its attempt's start, however late.
-  bool late = false;                    // Its attempt had been given up.
-  std::optional<Duration> server_time;  // What the server says it took.
+  Ending ending = Ending::replied;  // replied or rejected.
+  Duration elapsed{};               // Since its attempt's start, however late.
+  bool late = false;                // Its attempt had been given up.
+  std::optional<Duration> way;      // Of the trip beside the server's time, where that is known.
 };
 
 // Dependency is what all operations to one dependency share on one event loop: the policy, the retry budget,

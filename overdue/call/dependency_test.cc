@@ -31,8 +31,8 @@ TEST(Dependency, DoesNotTakeAnErrorForALatency) {
 TEST(Dependency, MeasuresTheWayFromWhatTheServerSaysItTook) {
   Dependency dependency(CallPolicy::create({.way_estimate = 100ms}).value(), kStart);
   EXPECT_EQ(dependency.allowance_for_next_hop(kStart, kStart + 1s), 900ms);
-  dependency.on_answer(kStart, {.elapsed = 12ms, .server_time = 10ms});
-  EXPECT_EQ(dependency.allowance_for_next_hop(kStart, kStart + 1s), 1s - 6ms);
+  dependency.on_answer(kStart, {.elapsed = 12ms, .way = 2ms});
+  EXPECT_EQ(dependency.allowance_for_next_hop(kStart, kStart + 1s), 1s - 2ms);
 }
 
 TEST(Dependency, WithoutABudgetGrantsEveryRetryAndCountsIt) {

@@ -39,7 +39,7 @@ struct AttemptEnded {
   bool nothing_written = false;         // Not one byte of the request was handed to the network.
   bool do_not_retry = false;            // The server asks for no retry (pushback).
   std::optional<Duration> retry_after;  // The server asks to wait this long.
-  std::optional<Duration> server_time;  // What the server says it took.
+  std::optional<Duration> way;          // Of the trip, as way_of() (deadline.h) has it.
 };
 struct CallerLeft {};
 struct WakeupReached {};  // The Instant given by next_wakeup() has come.

@@ -174,7 +174,7 @@ void Operation::on_answer(Instant now, const AttemptEnded& event, ActionList& ac
   const bool repeated = attempt.ended && !attempt.given_up;  // The network gave us the answer twice.
   if (!repeated) {
     AnswerSeen seen{.ending = ending, .elapsed = now - started_at(event.attempt), .late = attempt.given_up};
-    if (event.server_time) seen.server_time = *event.server_time;
+    if (event.way) seen.way = *event.way;
     dependency_->on_answer(now, seen);
   }
   const bool was_running = !attempt.ended;

@@ -255,7 +255,7 @@ void World::settle(std::uint32_t index, Call& call) {
     AttemptEnded ended{.attempt = attempt.number, .ending = copy.answer, .status = copy.status};
     const bool kept = copy.answer != Ending::reset;
     const bool was_open = call.outcome == Outcome::open;
-    if (attempt.deadline != kNever && kept) ended.server_time = copy.work.server_time;
+    if (attempt.deadline != kNever && kept) ended.way = way_of(now_ - attempt.sent, copy.work.server_time);
     attempt.watched = false;
     if (awaited) end_attempt(*call.channel, attempt, copy.answer, kept);
     if (call.has_operation) [[likely]] {

@@ -20,6 +20,7 @@ void World::send_with_terms(std::uint32_t index, AttemptSlot& attempt) {
   if (attempt.deadline != kNever) {
     allowance = channel.dependency.allowance_for_next_hop(now_, attempt.deadline);
     if (!allowance) return;  // No time is left: the limit ends it.
+    attempt.sent = now_;
   }
   if (attempt.message != kNone) note_sent(attempt);
   if (link.repeats && channel.random.uniform() < link.link->repeats->share.value())

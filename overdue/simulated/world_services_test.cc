@@ -141,6 +141,28 @@ TEST(WorldServices, WorkWhoseDeadlineHasPassedIsNotStartedAndNotCommitted) {
   EXPECT_EQ(result.ledger.timed_out_applied, 0U);
 }
 
+// The wait for a connection is over when the request is sent, and is not taken off a second time as a part of
+// the way.
+TEST(WorldServices, ACallThatWaitedForAConnectionIsNotRefusedWhileItIsInTime) {
+  SmallWorld world(every(0ms, 10));
+  world.link().pool = Pool{.connections_max = 1};
+  world.service().refuses_expired = true;
+  world.policy().timeout.request = 121ms;  // The last is sent at 108 ms and answered at 120 ms.
+  const RunResult result = world.run();
+  EXPECT_EQ(result.services[0].refused_expired, 0U);
+  EXPECT_EQ(result.calls.answered, 10U);
+}
+
+TEST(WorldServices, ACallThatHadToConnectIsNotRefusedWhileItIsInTime) {
+  SmallWorld world(every(100ms, 20));
+  world.network().connect = Connect{};
+  world.service().refuses_expired = true;
+  world.policy().timeout.request = 15ms;  // Connected at 2 ms, answered at 14 ms.
+  const RunResult result = world.run();
+  EXPECT_EQ(result.services[0].refused_expired, 0U);
+  EXPECT_EQ(result.calls.answered, 20U);
+}
+
 TEST(WorldServices, WhatIsLeftOfADeadlineIsPassedOn) {
   SmallWorld world;
   world.network() = Network{.name = "lan"};

@@ -127,6 +127,7 @@ inline constexpr Attempt kFreshAttempt{};
 // A message that arrives twice has a second slot, a copy.
 struct AttemptSlot : Attempt {
   Work work;
+  Instant sent;            // By its caller, where it tells a deadline.
   std::uint32_t original;  // Of a copy.
 
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default): no work yet.
