@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <variant>
 
@@ -19,6 +20,11 @@ namespace overdue {
 namespace {
 
 constexpr std::size_t kArrivalsMax = 5'000'000;  // Eight bytes each.
+
+// Where a reader names an option: a scenario has none of them.
+constexpr std::string_view kOptionsOfAdvise =
+    "\n  (that is an option of overdue advise: write what it says with --json to a file, and name that one, "
+    "NAME.json, as measured)";
 
 using Buckets = std::vector<EmpiricalTime::Bucket>;
 
@@ -53,9 +59,30 @@ std::vector<Point> reply_points(const nlohmann::json& quantiles, const nlohmann:
   return points;
 }
 
-// The replies as an `overdue advise --json` tells of them, like those of its log: between two quantiles
-// values are spread evenly, below the first, the median, from half of it on, and beyond the last up to the
-// longest wait.
+// Between two quantiles the time grows as a power of 1 / (1 - share): a straight line from one to the other
+// would put too much above what is in the middle, 20 % in the mean of exponential times.
+void add_between(const Point& from, const Point& to, Buckets& buckets) {
+  constexpr int kParts = 16;
+  const auto at = [](double ms) {
+    return Duration(static_cast<std::int64_t>(std::clamp(ms * 1e6, 0.0, DurationDraw::kLongestNs)));
+  };
+  const bool curved = from.share > 0 && to.share < 1 && from.ms > 0;
+  Point low = from;
+  for (int part = 1; part <= (curved ? kParts : 1); ++part) {
+    Point high = to;
+    if (curved && part < kParts) {
+      high.share = from.share + (to.share - from.share) * part / kParts;
+      const double reached =
+          std::log((1 - high.share) / (1 - from.share)) / std::log((1 - to.share) / (1 - from.share));
+      high.ms = from.ms * std::pow(to.ms / from.ms, reached);
+    }
+    buckets.push_back({at(low.ms), at(high.ms), high.share - low.share});
+    low = high;
+  }
+}
+
+// The replies as an `overdue advise --json` tells of them, like those of its log; below the first quantile,
+// the median, evenly from half of it on, and beyond the last up to the longest wait.
 Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::string& path) {
   const auto groups = advice.find("groups");
   if (groups == advice.end() || !groups->is_array() || groups->size() != 1 || !groups->front().is_object()) {
@@ -73,19 +100,14 @@ Result<Buckets> buckets_of_advice(const nlohmann::json& advice, const std::strin
   const std::vector<Point> points = reply_points(group.value("quantiles", nlohmann::json::array()), advised);
   if (points.empty())
     return fail(ErrorCode::invalid_argument, fmt::format("{}: has no quantiles of all calls", path));
-  const auto at = [](double ms) {
-    return Duration(static_cast<std::int64_t>(std::clamp(ms * 1e6, 0.0, DurationDraw::kLongestNs)));
-  };
   Buckets buckets;
-  double share = 0;
-  double low = points.front().ms / 2;
+  Point before{.share = 0, .ms = points.front().ms / 2};
   for (const Point& point : points) {
-    buckets.push_back({at(low), at(point.ms), point.share - share});
-    share = point.share;
-    low = point.ms;
+    add_between(before, point, buckets);
+    before = point;
   }
-  const double high = std::max(low, number_or(advised, "longest_wait_ms", low));
-  if (share < 1) buckets.push_back({at(low), at(high), 1 - share});
+  const double longest = std::max(before.ms, number_or(advised, "longest_wait_ms", before.ms));
+  if (before.share < 1) add_between(before, {.share = 1, .ms = longest}, buckets);
   return buckets;
 }
 
@@ -99,7 +121,7 @@ Result<void> check_distribution(const SourceSummary& source, const Measurement& 
   };
   if (!source.unit_doubt.empty()) return declined(source.unit_doubt);
   if (measurement.untimed_give_ups() > measurement.attempts() / 2)
-    return declined("most calls were lost without a time; --limit of overdue advise gives them one");
+    return declined("most calls were lost without a time; --limit gives them one");
   if (curve.empty()) return {};
   const OpenCalls open = judge_open_calls(curve, kOpenMax);
   if (open.verdict == WaitVerdict::slow)
@@ -214,9 +236,10 @@ class Filler {
   // Said with the line that names the file.
   void note(Error error, std::uint32_t line, std::string_view key, const std::string& named) {
     if (error_) return;
+    const bool names_option = key == "measured" && error.message.find(" --") != std::string::npos;
     error.message =
-        fmt::format("{}: {} = \"{}\": {}", place_of_line(line, scenario_.path, scenario_.base_path), key,
-                    named, error.message);
+        fmt::format("{}: {} = \"{}\": {}{}", place_of_line(line, scenario_.path, scenario_.base_path), key,
+                    named, error.message, names_option ? kOptionsOfAdvise : "");
     error_ = std::move(error);
   }
 

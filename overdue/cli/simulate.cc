@@ -146,8 +146,9 @@ Result<std::vector<std::string>> scenarios_in(const std::string& folder) {
 
 Result<Request> request_of(const SimulateFlags& flags) {
   Request request;
+  const std::string path = flags.path == "-" ? "/dev/stdin" : flags.path;
   struct stat there{};
-  request.folder = ::stat(flags.path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
+  request.folder = ::stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
   if (const auto fits = check_together(flags, request.folder); !fits) return std::unexpected(fits.error());
   if (flags.seed) {
     const auto seed = whole("--seed", *flags.seed);
@@ -176,7 +177,7 @@ Result<Request> request_of(const SimulateFlags& flags) {
                   fmt::format("--threads 0: write a number from 1 to {}", kThreadsMax));
     request.threads = static_cast<unsigned>(*threads);
   }
-  request.paths = {flags.path};
+  request.paths = {path};
   if (request.folder) {
     auto paths = scenarios_in(flags.path);
     if (!paths) return std::unexpected(paths.error());
@@ -363,7 +364,8 @@ Result<int> simulate(const SimulateFlags& flags) {
 void add_simulate(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("simulate", "Runs a scenario: what a policy does before it ships");
   const auto flags = std::make_shared<SimulateFlags>();
-  command->add_option("SCENARIO", flags->path, "A scenario file, or a folder of them")->required();
+  command->add_option("SCENARIO", flags->path, "A scenario file, a folder of them, or - for standard input")
+      ->required();
   const auto option = [&](const char* name, auto& word, const char* type, const char* help) {
     return command->add_option(name, word, help)->type_name(type);
   };

@@ -128,6 +128,7 @@ Json services_json(const RunResult& run) {
                     {"executions_per_intent", service.executions_per_intent},
                     {"refused_full", service.refused_full},
                     {"refused_expired", service.refused_expired},
+                    {"refused_late", service.refused_late},
                     {"stopped", service.stopped},
                     {"failed", service.failed},
                     {"stored_replies", service.stored_replies},

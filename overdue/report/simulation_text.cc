@@ -247,7 +247,7 @@ class SimulationWriter {
     for (const ServiceResult& service : run_.services) {
       table.add({capped(printable(service.name)), format_count(service.arrivals),
                  format_count(service.executions), format_count(service.refused_full),
-                 format_count(service.refused_expired), format_count(service.stopped),
+                 format_count(service.refused_expired + service.refused_late), format_count(service.stopped),
                  format_count(service.failed), busy_or_none(service.utilisation),
                  format_rate(service.wasted_work), time_or(service.wait_mean, "none"),
                  format_count(service.queue_max)});

@@ -168,6 +168,7 @@ void add_service(FieldList& list, const ServiceResult& service, std::uint64_t in
                                                                {"executions", service.executions},
                                                                {"refused_full", service.refused_full},
                                                                {"refused_expired", service.refused_expired},
+                                                               {"refused_late", service.refused_late},
                                                                {"stopped", service.stopped},
                                                                {"failed", service.failed},
                                                                {"stored_replies", service.stored_replies},

@@ -24,8 +24,7 @@ struct CallCounts {
   std::uint64_t total = 0;
   std::uint64_t answered = 0;
   std::uint64_t rejected = 0;  // Not applied: an explicit error was the last word.
-  std::uint64_t not_sent =
-      0;  // Not applied: no attempt ever left (refused, no connection, no budget of time).
+  std::uint64_t not_sent = 0;  // Not applied: no attempt ever left (refused, no connection, no time).
   std::uint64_t unknown = 0;  // The deadline came, or the attempts ran out, and nobody can tell.
   std::uint64_t open = 0;     // The run ended first.
 };
@@ -90,6 +89,7 @@ struct ServiceResult {
   std::uint64_t executions = 0;       // Reached their effect.
   std::uint64_t refused_full = 0;     // Queue full, told so or dropped.
   std::uint64_t refused_expired = 0;  // Deadline had passed, before starting or before committing.
+  std::uint64_t refused_late = 0;     // Would have ended past it: shed on arrival.
   std::uint64_t stopped = 0;          // Found its cancellation and stopped.
   std::uint64_t failed = 0;           // Ended in an explicit error.
   std::uint64_t stored_replies = 0;   // Repeats of a remembered key.

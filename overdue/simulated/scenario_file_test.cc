@@ -370,6 +370,16 @@ TEST(ScenarioFile, WrongWorkersAreNotTakenForUnlimitedOnes) {
   EXPECT_THAT(fault_of("workers = 10", ""), HasSubstr("is never used with unlimited workers"));
 }
 
+TEST(ScenarioFile, ARetryAfterBelongsToARefusal) {
+  EXPECT_THAT(fault_of("queue = { max = 20000, order = \"lifo\" }", "retry_after = \"2s\""),
+              HasSubstr("retry_after is said with a refusal, and there is none"));
+  const auto refuses = parsed(replaced(std::string(kScenario), "workers = 10",
+                                       "workers = 10\nretry_after = \"2s\"\nsheds_late = \"9ms\""));
+  ASSERT_TRUE(refuses) << refuses.error().message;
+  EXPECT_EQ(refuses->services[0].retry_after, 2s);
+  EXPECT_EQ(refuses->services[0].sheds_late, 9ms);
+}
+
 TEST(ParseScenario, RefusesAKeyOfMorePartsThanAParserCanFollow) {
   std::string deep = "seed = 1 # ..." + std::string(300, '.') + "\na";
   for (int i = 0; i < 100'000; ++i) deep += ".a";

@@ -322,6 +322,8 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   service.commit_to_reply = reader.time("commit_to_reply");
   service.remembers_keys = reader.boolean("remembers_keys").value_or(false);
   service.refuses_expired = reader.boolean("refuses_expired").value_or(false);
+  service.sheds_late = reader.duration("sheds_late");
+  service.retry_after = reader.duration("retry_after");
   service.passes_deadline_on = reader.boolean("passes_deadline_on").value_or(false);
   service.cancel_checks = reader.duration("cancel_checks");
   service.keep_alive = reader.duration("keep_alive");
@@ -329,6 +331,11 @@ Service read_service(const std::string& name, TableReader& reader, const Scenari
   read_pauses(reader, service);
   read_lock_and_probe(reader, service);
   read_store(reader, service);
+  const bool refuses = (service.queue_max && service.when_full == WhenFull::reject) || service.sheds_late ||
+                       (service.store && service.store->throttles.parts() > 0);
+  if (service.retry_after && !refuses && reader.faults().size() == faults_before)
+    reader.fault("retry_after",
+                 "is said with a refusal, and there is none: set queue, sheds_late or store.throttles");
   reader.done();
   // Workers that were written wrongly are not unlimited.
   if (!service.workers && reader.has("queue") && !is_none(*reader.any("queue")) &&

@@ -56,9 +56,13 @@ struct Service {
   bool ignores_failed_calls = false;
   // The effect is committed when service time and calls are through; the reply leaves after this.
   std::optional<TimeDistribution> commit_to_reply;
-  bool remembers_keys = false;      // A keyed write is executed once; a repeat gets the stored reply.
-  std::optional<Store> store;       // Keeps a record of each key in full; in place of remembers_keys.
-  bool refuses_expired = false;     // Work whose deadline has passed: before starting and before committing.
+  bool remembers_keys = false;   // A keyed write is executed once; a repeat gets the stored reply.
+  std::optional<Store> store;    // Keeps a record of each key in full; in place of remembers_keys.
+  bool refuses_expired = false;  // Work whose deadline has passed: before starting and before committing.
+  // On arrival, work that would end at or past its deadline if each piece took this long. None: never.
+  std::optional<Duration> sheds_late;
+  // What it asks to wait where it turns away for want of room. None: it says nothing.
+  std::optional<Duration> retry_after;
   bool passes_deadline_on = false;  // Its own calls get what is left of the caller's deadline.
   // Looks for a cancellation before starting and then this often while working. None: never looks.
   std::optional<Duration> cancel_checks;

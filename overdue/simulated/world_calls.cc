@@ -1,4 +1,5 @@
 #include "overdue/simulated/world.h"
+#include "overdue/simulated/world_status.h"
 
 // The caller's side: an Operation is told what happened and this does what it asks for.
 //
@@ -256,6 +257,8 @@ void World::settle(std::uint32_t index, Call& call) {
     const bool kept = copy.answer != Ending::reset;
     const bool was_open = call.outcome == Outcome::open;
     if (attempt.deadline != kNever && kept) ended.way = way_of(now_ - attempt.sent, copy.work.server_time);
+    if (copy.answer == Ending::rejected && is_refused_for_now(copy.status) && !is_question(attempt))
+      ended.retry_after = service_of(copy).said->retry_after;
     attempt.watched = false;
     if (awaited) end_attempt(*call.channel, attempt, copy.answer, kept);
     if (call.has_operation) [[likely]] {

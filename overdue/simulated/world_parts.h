@@ -110,6 +110,7 @@ struct ReplicaState {
   Random random{0};
   std::uint32_t workers = kNone;  // kNone: without bound.
   std::uint32_t busy = 0;
+  std::uint64_t begun_ns = 0;  // Sum over the work there of when it began, modulo 2^64.
   Line queue;
   bool up = true;
   bool dead = false;

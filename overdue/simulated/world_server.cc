@@ -5,6 +5,26 @@
 // The server's side: queue, workers, work, effect, reply. It does not know whether its caller still waits.
 
 namespace overdue::world {
+namespace {
+
+// Until one more piece of work would be done if each took as long as its server says: what is ahead of it,
+// the rest of what runs and in a first-in first-out queue all that waits, is shared by the workers.
+Duration time_needed(const ReplicaState& replica, Instant now) {
+  const Service& said = *replica.service->said;
+  const auto each = static_cast<double>(said.sheds_late->count());
+  double ahead = 0;
+  if (replica.busy >= replica.workers) {
+    const auto now_ns = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    const auto done = static_cast<double>(now_ns * replica.busy - replica.begun_ns);
+    const bool waits_for_all = said.queue_order == QueueOrder::fifo;
+    ahead = std::max(0.0, each * replica.busy - done) + (waits_for_all ? each * replica.queue.length : 0);
+    ahead /= replica.workers;
+  }
+  return Duration(static_cast<std::int64_t>(std::min(ahead + each, DurationDraw::kLongestNs)));
+}
+
+}  // namespace
+
 // Its reference came with the message.
 void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
   ReplicaState& replica = *attempt.replica;
@@ -21,16 +41,27 @@ void World::arrive(std::uint32_t index, AttemptSlot& attempt) {
     trace_attempt(attempt, "arrived");
   if (attempt.message != kNone && turned_away(index, attempt)) [[unlikely]]
     return;
+  const Service& said = *service.said;
+  const auto turn_away = [&] {
+    if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
+    answer(index, attempt, Ending::rejected, kUnavailable, false);
+  };
+  // Field case C34: what cannot be done in time is not left to wait.
+  if (said.sheds_late) [[unlikely]] {
+    const Instant done_at = saturating_add(now_, time_needed(replica, now_));
+    if (!ServerGuard(deadline_of(attempt)).try_admit(done_at)) {
+      ++service.result.refused_late;
+      return turn_away();
+    }
+  }
   if (replica.busy < replica.workers && replica.standstill.causes == 0 && replica.queue.length == 0) {
     begin_work(index, attempt);
     return;
   }
-  const Service& said = *service.said;
   if (said.queue_max && replica.queue.length >= *said.queue_max) {
     ++service.result.refused_full;
     if (said.when_full == WhenFull::drop) return release_attempt(index);
-    if (attempt.message != kNone) writes_->messages[attempt.message].did_nothing = true;
-    return answer(index, attempt, Ending::rejected, kUnavailable, false);
+    return turn_away();
   }
   attempt.phase = Phase::queued;
   if (said.queue_order == QueueOrder::fifo) {
@@ -88,6 +119,7 @@ bool World::begin_work(std::uint32_t index, AttemptSlot& attempt) {
   // Its call is wanted at the commit, and has been out of sight for as long as the line is.
   __builtin_prefetch(&calls_[attempt.call]);
   ++replica.busy;
+  replica.begun_ns += static_cast<std::uint64_t>(now_.time_since_epoch().count());
   ++service.result.started;
   attempt.work = {.begun = now_,
                   .step = 0,
@@ -282,6 +314,7 @@ void World::end_work(std::uint32_t index, AttemptSlot& attempt) {
   work.step = 0;
   attempt.phase = Phase::away;
   --replica.busy;
+  replica.begun_ns -= static_cast<std::uint64_t>(work.begun.time_since_epoch().count());
   replica.busy_time += spent;
   service.busy_time += spent;
   if (!original_of(attempt).awaited) {

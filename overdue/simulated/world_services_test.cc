@@ -141,6 +141,55 @@ TEST(WorldServices, WorkWhoseDeadlineHasPassedIsNotStartedAndNotCommitted) {
   EXPECT_EQ(result.ledger.timed_out_applied, 0U);
 }
 
+// Field case C34 (c): one worker, two jobs of 40 s arrive together, the second with a limit of 50 s.
+TEST(WorldServices, WorkThatCannotBeDoneInTimeIsShedOnArrival) {
+  SmallWorld world({0ms, 0ms});
+  world.network() = Network{.name = "lan"};
+  world.service().workers = 1;
+  world.service().service_time = always(40s);
+  world.service().sheds_late = 40s;
+  world.policy().timeout.request = 50s;
+  EXPECT_THAT(world.times_of("rejected"), ElementsAre("0.000000000"));
+  const RunResult result = world.run();
+  EXPECT_EQ(result.services[0].refused_late, 1U);
+  EXPECT_EQ(result.services[0].executions, 1U);
+  EXPECT_EQ(result.ledger.timed_out_applied, 0U);
+}
+
+TEST(WorldServices, WhatHasBeenDoneOfTheWorkAheadIsNotWaitedFor) {
+  SmallWorld world({0ms, 30s, 30s});
+  world.network() = Network{.name = "lan"};
+  world.service().workers = 1;
+  world.service().service_time = always(40s);
+  world.service().sheds_late = 40s;
+  world.policy().timeout.request = 50s + 1ns;  // The second ends at 80 s, its limit is at 80 s and 1 ns.
+  RunResult result = world.run();
+  EXPECT_EQ(result.services[0].refused_late, 1U) << "the third, behind the second";
+  EXPECT_EQ(result.calls.answered, 2U);
+  world.policy().timeout.request = 50s;
+  result = world.run();
+  EXPECT_EQ(result.services[0].refused_late, 2U) << "at its very limit it is too late";
+}
+
+// Field case C33, the server's part: it asks to wait, and there is no time for that.
+TEST(WorldServices, ARefusalThatAsksToWaitIsWaitedForOrEndsTheCall) {
+  SmallWorld world({0ms, 0ms, 0ms});
+  world.network() = Network{.name = "lan"};
+  world.service().workers = 1;
+  world.service().service_time = always(1s);
+  world.service().queue_max = 1;
+  world.service().retry_after = 3s;
+  world.policy().timeout.request = 8s;
+  world.policy().promise = 8s;
+  world.retry(3, 10ms);
+  EXPECT_THAT(world.times_of("arrived"),
+              ElementsAre("0.000000000", "0.000000000", "0.000000000", "3.000000000"));
+  EXPECT_EQ(world.run().calls.answered, 3U);
+  world.service().retry_after = 30s;
+  EXPECT_THAT(world.times_of("arrived"), ElementsAre("0.000000000", "0.000000000", "0.000000000"));
+  EXPECT_EQ(world.run().calls.unknown, 1U) << "a 503 proves nothing of a write";
+}
+
 // The wait for a connection is over when the request is sent, and is not taken off a second time as a part of
 // the way.
 TEST(WorldServices, ACallThatWaitedForAConnectionIsNotRefusedWhileItIsInTime) {

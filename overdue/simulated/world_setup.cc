@@ -117,7 +117,7 @@ void World::set_up_links() {
     link.first_replica = &replicas_[link.service->first_replica];
     link.always_connected = !said.pool && !link.network->connect;
     link.repeats = said.repeats.has_value();
-    link.tells_deadlines = service.refuses_expired || service.passes_deadline_on;
+    link.tells_deadlines = service.refuses_expired || service.passes_deadline_on || service.sheds_late;
     const auto way = [](const Direction& direction, Bursts* of_network) {
       WayState state{.delay = draw_of(direction.delay),
                      .loss = direction.loss.value(),

@@ -18,4 +18,9 @@ inline constexpr std::uint16_t kCalleeFailed = 502;
 inline constexpr std::uint16_t kUnavailable = 503;  // A full queue; or the store cannot say.
 inline constexpr std::uint16_t kExpired = 504;      // Past the caller's deadline: not executed.
 
+// For want of room, and not for what was asked.
+constexpr bool is_refused_for_now(std::uint16_t status) {
+  return status == kThrottled || status == kUnavailable;
+}
+
 }  // namespace overdue::world

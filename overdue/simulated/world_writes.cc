@@ -235,7 +235,7 @@ void World::hear(std::uint32_t index, std::uint32_t original, std::uint32_t copy
       writes_->journals[operation.client].said->is(ClientWrong::reset_is_nothing))
     ended.nothing_written = true;
   if (answered) {
-    ended.retry_after = message.retry_after;
+    if (message.retry_after) ended.retry_after = message.retry_after;
     if (ended.ending == Ending::replied) operation.reply = message.reply;
   }
   tell_write(index, WriteEvent(ended));
