@@ -25,8 +25,8 @@ struct CallCounts {
   std::uint64_t answered = 0;
   std::uint64_t rejected = 0;  // Not applied: an explicit error was the last word.
   std::uint64_t not_sent = 0;  // Not applied: no attempt ever left (refused, no connection, no time).
-  std::uint64_t unknown = 0;  // The deadline came, or the attempts ran out, and nobody can tell.
-  std::uint64_t open = 0;     // The run ended first.
+  std::uint64_t unknown = 0;   // The deadline came, or the attempts ran out, and nobody can tell.
+  std::uint64_t open = 0;      // The run ended first.
 };
 
 // What the server side really did, per intent: one intent a call of a client. A caller who was told no and
