@@ -128,6 +128,24 @@ TEST(SimulationText, JoinsSecondsWhereThereAreManyAndLosesNone) {
   EXPECT_THAT(text, HasSubstr(" 99  "));
 }
 
+TEST(SimulationText, ShowsEachSecondOfThoseItJoinsInTenthsOfTheMost) {
+  SimulationReport report = hand_made();
+  report.run.timeline.clear();
+  for (std::uint32_t second = 0; second < 62; ++second)
+    report.run.timeline.push_back({.second = second, .offered = second == 61 ? 1000U : 99 + second % 2});
+  const std::string text = simulation_text(report, {});
+  EXPECT_THAT(text, HasSubstr("\n  s         most  0         10        20        30        40        50\n"));
+  std::string dots;
+  for (int i = 0; i < 30; ++i) dots += ".1";  // 99 of 1000 are less than a tenth, 100 are one.
+  EXPECT_THAT(text, HasSubstr("\n  offered  1,000  " + dots + "\n"));
+  EXPECT_THAT(text, HasSubstr("\n  s         most  60\n  offered  1,000  .9\n"))
+      << "and no timeouts, so no line";
+  report.run.timeline.resize(30);
+  EXPECT_THAT(simulation_text(report, {}), Not(HasSubstr("in tenths"))) << "each has a row of its own";
+  report.run.timeline.assign(241, {.offered = 3});
+  EXPECT_THAT(simulation_text(report, {}), Not(HasSubstr("in tenths")));
+}
+
 std::vector<TimelineRow> seconds_with_calls(std::initializer_list<std::uint32_t> busy) {
   std::vector<TimelineRow> timeline(busy.end()[-1] + 1);
   for (std::uint32_t second = 0; second < timeline.size(); ++second) timeline[second].second = second;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "overdue/base/quantity.h"
 #include "overdue/report/simulation_report.h"
@@ -88,6 +89,43 @@ std::vector<TimelinePart> timeline_parts(const std::vector<TimelineRow>& timelin
     parts.back().sum.join(row);
   }
   return parts;
+}
+
+// One character a second: the tenths of the most that there was, a dot for less than one, a space for none.
+char tenths(std::uint64_t value, std::uint64_t most) {
+  if (value == 0) return ' ';
+  const double share = static_cast<double>(value) / static_cast<double>(most);
+  const int tenth = std::min(9, static_cast<int>(10 * share));
+  return tenth == 0 ? '.' : static_cast<char>('0' + tenth);
+}
+
+constexpr std::size_t kSecondsOfALine = 60;
+constexpr std::size_t kSecondsMax = 4 * kSecondsOfALine;  // Of a longer run seconds are no use.
+
+// The seconds that the table joins, in lines of sixty.
+std::string second_by_second(const std::vector<TimelineRow>& timeline) {
+  using Field = std::uint64_t TimelineRow::*;
+  static constexpr std::pair<std::string_view, Field> kFields[] = {{"offered", &TimelineRow::offered},
+                                                                   {"answered", &TimelineRow::goodput},
+                                                                   {"timeouts", &TimelineRow::timeouts},
+                                                                   {"retries", &TimelineRow::retries},
+                                                                   {"queue", &TimelineRow::queue}};
+  TextTable table({2});
+  for (std::size_t from = 0; from < timeline.size(); from += kSecondsOfALine) {
+    const std::size_t to = std::min(timeline.size(), from + kSecondsOfALine);
+    std::string scale;
+    for (std::size_t i = from; i < to; i += 10) scale += fmt::format("{:<10}", timeline[i].second);
+    table.add({"s", "most", scale.substr(0, scale.find_last_not_of(' ') + 1)});
+    for (const auto& [name, field] : kFields) {
+      std::uint64_t most = 0;
+      for (const TimelineRow& row : timeline) most = std::max(most, row.*field);
+      if (most == 0) continue;
+      std::string line;
+      for (std::size_t i = from; i < to; ++i) line += tenths(timeline[i].*field, most);
+      table.add({std::string(name), format_count(most), line});
+    }
+  }
+  return table.text(2);
 }
 
 class SimulationWriter {
@@ -286,6 +324,10 @@ class SimulationWriter {
     std::uint64_t most = 0;
     for (const TimelinePart& part : rows) most = std::max(most, part.sum.offered);
     const std::size_t seconds = step * run_.timeline_row_seconds;
+    if (seconds > 1 && run_.timeline_row_seconds == 1 && run_.timeline.size() <= kSecondsMax) {
+      heading("second by second, in tenths of the most: . less than one, blank none");
+      text_ += second_by_second(run_.timeline);
+    }
     heading(seconds == 1 ? "second by second: # answered, . offered and not answered"
                          : fmt::format("every {} seconds: # answered, . offered and not answered", seconds));
     TextTable table({1});
