@@ -19,6 +19,9 @@ struct RunOptions {
   std::uint32_t in_use_max = kInUseMax;         // So too: RunResult::too_many. Requires: <= kInUseMax.
   // So too: RunResult::stands_still. More than the calls there may be, each with a few events.
   std::uint64_t events_at_one_moment_max = std::uint64_t{1} << 26;
+  // Of writes with a journal or a store: so many things are kept before any are forgotten. Changes nothing
+  // else.
+  std::size_t writes_kept_min = std::size_t{1} << 16;
 };
 
 // Runs the scenario once. Deterministic: equal scenario and seed give an equal result, hash included, on any

@@ -98,6 +98,7 @@ RunResult World::run() {
     handle(event);
     if (!at_once_.empty()) hear_at_once();
     if (++events_ % kLookEvery == 0) {
+      if (writes_ != nullptr) forget_ended_writes();
       interrupted_ = options_.stop != nullptr && options_.stop->load();
       too_many_ = std::max(calls_.made(), attempts_.made()) > options_.in_use_max;
       if (std::exchange(looked_at, now_) != now_) events_before = events_;

@@ -53,7 +53,7 @@ void World::apply(const Fault& fault, ReplicaState& replica, bool begins) {
       replica.slow = 1;
       for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
         const Fault& other = scenario_.faults[i];
-        const bool same = service_named_or_none(other.service) == replica.service->number &&
+        const bool same = other.service == replica.service->said->name &&
                           (!other.replica || *other.replica == replica.name);
         const bool slows = other.kind == FaultKind::slow || other.kind == FaultKind::half_broken;
         if (fault_on_[i] && same && slows) replica.slow *= other.factor;
@@ -150,7 +150,7 @@ const Fault* WorldState::crash_at(const AttemptSlot& attempt, CrashPoint point) 
   for (std::size_t i = 0; i < scenario_.faults.size(); ++i) {
     const Fault& fault = scenario_.faults[i];
     if (!fault_on_[i] || fault.kind != FaultKind::crash || fault.crash_point != point) continue;
-    if (service_named_or_none(fault.service) != replica.service->number) continue;
+    if (fault.service != replica.service->said->name) continue;
     if (fault.replica && *fault.replica != replica.name) continue;
     const FaultSubject subject{.seed = options_.seed,
                                .request_key = calls_[attempt.call].key,

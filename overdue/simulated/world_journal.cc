@@ -66,6 +66,7 @@ void World::push_later(Later later, Instant at) {
 }
 
 void World::on_later(std::uint32_t number) {
+  forget_ended_writes();
   const Later later = std::move(writes_->later[number]);
   writes_->later.give_back(number);
   switch (later.what) {

@@ -47,13 +47,9 @@ std::uint32_t WorldState::link_named(std::string_view name) const {
   return place;
 }
 
-std::uint32_t WorldState::service_named_or_none(std::string_view name) const {
-  return place_of(
-      services_, [](const ServiceState& service) -> std::string_view { return service.said->name; }, name);
-}
-
 std::uint32_t WorldState::service_named(std::string_view name) const {
-  const std::uint32_t place = service_named_or_none(name);
+  const std::uint32_t place = place_of(
+      services_, [](const ServiceState& service) -> std::string_view { return service.said->name; }, name);
   OVERDUE_CHECK(place != kNone);
   return place;
 }
@@ -270,6 +266,7 @@ void World::set_up_writes() {
     if (said.store->durable_after) store.durable_after = draw_of(*said.store->durable_after);
     store.random = Random(options_.seed, entity("store", said.name));
   }
+  forget_from_now_on();
 }
 
 void World::set_up_faults() {

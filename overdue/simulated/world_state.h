@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "overdue/base/check.h"
@@ -70,6 +72,8 @@ class WorldState {
   void mark(LedgerMark what, const KeyScope& scope, const std::string& reply = {});
   std::optional<Instant> write_wakeup(const Call& call) const;
   bool write_is_over(const Call& call) const;
+  void tally_writes(const std::map<OperationId, WriteOperation>& operations, const History& history,
+                    const Ledger& ledger, bool drained);
   bool stored(const AttemptSlot& attempt) const;
   const Fault* crash_at(const AttemptSlot& attempt, CrashPoint point) const;
   void expire(StoreState& store, const KeyScope& scope);
@@ -86,7 +90,6 @@ class WorldState {
   std::uint32_t service_named(std::string_view name) const;
   std::uint32_t client_named(std::string_view name) const;
   std::uint32_t link_named_or_none(std::string_view name) const;
-  std::uint32_t service_named_or_none(std::string_view name) const;
 
   // The attempt that this is, or is a copy of.
   AttemptSlot& original_of(AttemptSlot& attempt) {
@@ -102,6 +105,12 @@ class WorldState {
   void prepend(Line& line, std::uint32_t index);
   std::uint32_t take_first(Line& line);
   void take_out(Line& line, std::uint32_t index);
+
+  // world_writes_forget.cc
+  void forget_from_now_on();
+  void forget_ended_writes();
+  std::size_t kept_of_writes() const;
+  std::unordered_set<std::uint64_t> intents_under_way() const;
 
   // world_trace.cc: only where somebody listens.
   void trace_call(const Call& call, std::string_view what);

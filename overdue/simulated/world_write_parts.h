@@ -1,7 +1,7 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +15,7 @@
 #include "overdue/simulated/scenario_writes.h"
 #include "overdue/simulated/slot_pool.h"
 #include "overdue/simulated/world_slots.h"
+#include "overdue/simulated/write_counts.h"
 #include "overdue/write/checker.h"
 #include "overdue/write/memory_idempotency_store.h"
 #include "overdue/write/memory_journal.h"
@@ -48,7 +49,7 @@ struct WriteMessage {
   bool did_nothing = false;  // This copy was turned away, and is at its end.
 };
 
-// One begun write, for as long as the run: what became of it, whoever was at work on it.
+// One begun write: what became of it, whoever was at work on it. Kept until nothing can change it.
 struct WriteOperation {
   std::uint32_t client = kNone;
   std::uint32_t instance = 0;
@@ -81,6 +82,12 @@ struct WriteSlot {
   Instant journal_free{};      // When the last thing asked of the journal will be done.
 };
 
+// What the checker found, of writes in whatever order they ended.
+struct Findings {
+  std::array<std::uint64_t, kFindingKindCount> found{};
+  std::set<std::pair<OperationId, std::string>> first;  // The earliest operations', at most five.
+};
+
 // A client's journal and the processes that share it.
 struct JournalState {
   const ClientJournal* said = nullptr;
@@ -94,6 +101,8 @@ struct JournalState {
   std::vector<OperationId> orphans;      // Begun by processes that died; looked after when another is there.
   std::uint64_t keys = 0;
   bool down = false;
+  WriteCounts counts;  // Of the writes that were forgotten.
+  Findings findings;
   std::map<std::pair<OperationId, std::uint32_t>, std::uint32_t> calls;  // By operation and process.
 };
 
@@ -150,7 +159,11 @@ struct Later {
 struct WriteWorld {
   History history;
   Ledger ledger;
-  std::deque<WriteOperation> operations;  // By id, from 1.
+  std::map<OperationId, WriteOperation> operations;
+  std::uint64_t begun = 0;  // Operations, in all: their ids count from 1.
+  bool forgets = false;     // Nobody is wrong, so an intent has its keys for itself.
+  std::size_t forget_at{};  // When so much is kept, what has ended is forgotten.
+  Findings findings;        // Of the writes that were forgotten, all clients'.
   SlotPool<WriteSlot> slots;
   SlotPool<WriteMessage> messages;
   SlotPool<Later> later;
@@ -159,7 +172,7 @@ struct WriteWorld {
   std::uint32_t processes = 0;
   std::uint64_t effects = 0;
 
-  WriteOperation& operation(OperationId id) { return operations[static_cast<std::size_t>(id) - 1]; }
+  WriteOperation& operation(OperationId id) { return operations.at(id); }
 };
 
 }  // namespace overdue::world

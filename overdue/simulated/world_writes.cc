@@ -35,8 +35,8 @@ void WorldState::note(HistoryEntry entry) {
 // A client begins a write for an intent of its own.
 void World::begin_operation(const NewCall& made) {
   JournalState& journal = writes_->journals[made.client];
-  WriteOperation& operation = writes_->operations.emplace_back();
-  const OperationId id{writes_->operations.size()};
+  const OperationId id{++writes_->begun};
+  WriteOperation& operation = writes_->operations[id];
   operation.client = made.client;
   operation.instance = made.channel->number - journal.channels.front();
   operation.number = calls_made_ + 1;  // The call's that is made for it below.
@@ -73,8 +73,8 @@ void World::order_again(OperationId id) {
   writes_->operation(id).superseded = true;
   Call& root = calls_[before.root];
   if (said_no(root.outcome)) root.outcome = Outcome::open;  // The next verdict is the intent's.
-  WriteOperation& operation = writes_->operations.emplace_back();
-  const OperationId next{writes_->operations.size()};
+  const OperationId next{++writes_->begun};
+  WriteOperation& operation = writes_->operations[next];
   operation.client = before.client;
   operation.instance = before.instance;
   operation.number = before.number;

@@ -1,4 +1,6 @@
+#include <iterator>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "overdue/simulated/world.h"
@@ -39,44 +41,57 @@ void count(WriteCounts& counts, const WriteOperation& operation) {
   ++counts.by_proof[static_cast<std::size_t>(operation.proof)];
 }
 
-void add(CheckCounts& sum, FindingKind kind, const std::string& text) {
-  ++sum.found[static_cast<std::size_t>(kind)];
-  if (sum.first.size() < kFindingsShown)
-    sum.first.push_back(std::string(kFindingKindNames[static_cast<std::size_t>(kind)]) + ": " + text);
+void add(Findings& findings, FindingKind kind, OperationId operation, const std::string& text) {
+  const auto number = static_cast<std::size_t>(kind);
+  ++findings.found[number];
+  findings.first.emplace(operation, std::string(kFindingKindNames[number]) + ": " + text);
+  if (findings.first.size() > kFindingsShown) findings.first.erase(std::prev(findings.first.end()));
+}
+
+CheckCounts counts_of(const Findings& findings) {
+  CheckCounts counts{.found = findings.found, .first = {}};
+  for (const auto& [operation, text] : findings.first) counts.first.push_back(text);
+  return counts;
 }
 
 }  // namespace
 
-// Requires: the run is over.
-void World::add_writes(RunResult& result) {
-  if (writes_ == nullptr) return;
-  for (std::uint32_t i = 0; i < writes_->journals.size(); ++i) {
-    if (writes_->journals[i].said != nullptr) result.clients[i].writes.emplace();
-  }
-  const bool drained = open_sources_ == 0 && calls_.used() == 0 && !interrupted_;
-  for (const WriteOperation& operation : writes_->operations) {
-    ClientResult& client = result.clients[operation.client];
-    count(*client.writes, operation);
+// Counts writes that no longer change, and holds history and ledger of them against each other.
+void WorldState::tally_writes(const std::map<OperationId, WriteOperation>& operations, const History& history,
+                              const Ledger& ledger, bool drained) {
+  const auto add_finding = [&](OperationId id, FindingKind kind, const std::string& what) {
+    const WriteOperation& operation = operations.at(id);
+    const std::string text = operation.intent + " " + what;
+    add(writes_->journals[operation.client].findings, kind, id, text);
+    add(writes_->findings, kind, id, text);
+  };
+  for (const auto& [id, operation] : operations) {
+    count(writes_->journals[operation.client].counts, operation);
     // Where the run ended first nobody can say whether it would have: that is no end either.
-    if (!drained && operation.state == EntryState::sent && !operation.superseded) {
-      const std::string text = operation.intent + " was still open when the run ended";
-      add(client.checker, FindingKind::unresolved, text);
-      add(result.checker, FindingKind::unresolved, text);
-    }
+    if (!drained && operation.state == EntryState::sent && !operation.superseded)
+      add_finding(id, FindingKind::unresolved, "was still open when the run ended");
   }
   // An operation counts once for each kind: it is told, journaled and answered by one and the same mistake.
   std::set<std::pair<OperationId, FindingKind>> found;
-  for (const Finding& finding : check_writes(writes_->history, writes_->ledger, drained)) {
+  for (const Finding& finding : check_writes(history, ledger, drained)) {
     if (!found.emplace(finding.operation, finding.kind).second) continue;
-    const WriteOperation& operation = writes_->operation(finding.operation);
-    const std::string text = operation.intent + " " + finding.text;
-    add(result.clients[operation.client].checker, finding.kind, text);
-    add(result.checker, finding.kind, text);
+    add_finding(finding.operation, finding.kind, finding.text);
   }
-  for (const ClientResult& client : result.clients) {
-    if (!client.writes) continue;
+}
+
+// Requires: the run is over.
+void World::add_writes(RunResult& result) {
+  if (writes_ == nullptr) return;
+  const bool drained = open_sources_ == 0 && calls_.used() == 0 && !interrupted_;
+  tally_writes(writes_->operations, writes_->history, writes_->ledger, drained);
+  result.checker = counts_of(writes_->findings);
+  for (std::uint32_t i = 0; i < writes_->journals.size(); ++i) {
+    const JournalState& journal = writes_->journals[i];
+    if (journal.said == nullptr) continue;
+    result.clients[i].writes = journal.counts;
+    result.clients[i].checker = counts_of(journal.findings);
     if (!result.writes) result.writes.emplace();
-    result.writes->add(*client.writes);
+    result.writes->add(journal.counts);
   }
 }
 

@@ -389,7 +389,7 @@ std::uint64_t Rules::digest(const World& world) const {
   Digest digest;
   const auto turns = static_cast<std::uint32_t>(std::max<std::size_t>(settings_.terms.on_unknown.size(), 1));
   for (const Client& client : world.clients) add(digest, client, turns);
-  for (const JournalEntry& entry : world.journal.entries())
+  for (const auto& [landed, entry] : world.journal.entries())
     digest << entry.epoch << entry.state << entry.proof << entry.reason << entry.sealed
            << entry.closing.applied << entry.closing.sealed << entry.contradictions.size();
   for (const MemoryJournal::Pending& pending : world.journal.pending())

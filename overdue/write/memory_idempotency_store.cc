@@ -98,4 +98,8 @@ bool MemoryIdempotencyStore::end_retention(const KeyScope& scope, ExpiredKeys ex
   return true;
 }
 
+void MemoryIdempotencyStore::forget_if(const std::function<bool(const KeyScope&)>& unwanted) {
+  std::erase_if(kept_, [&](const auto& kept) { return unwanted(kept.first); });
+}
+
 }  // namespace overdue

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "overdue/write/idempotency_store.h"
@@ -31,6 +32,8 @@ class MemoryIdempotencyStore final : public IdempotencyStore {
   void crash();
   void catch_up(const KeyScope& scope);  // With what is durable by now.
   RecordState replica_state(const KeyScope& scope) const;
+  // The records of these keys go, as if there never was one. For those that nobody asks for any more.
+  void forget_if(const std::function<bool(const KeyScope&)>& unwanted);
   // Does nothing to a key in flight, or one whose commit is not durable.
   bool end_retention(const KeyScope& scope, ExpiredKeys expired);
 

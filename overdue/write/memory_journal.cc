@@ -29,14 +29,14 @@ std::optional<PersistReport> MemoryJournal::next_report() {
 }
 
 std::optional<JournalEntry> MemoryJournal::find(OperationId id) const {
-  const auto found = std::ranges::find(entries_, id, &JournalEntry::id);
-  if (found == entries_.end()) return std::nullopt;
-  return *found;
+  const JournalEntry* entry = at(id);
+  if (entry == nullptr) return std::nullopt;
+  return *entry;
 }
 
 std::vector<JournalEntry> MemoryJournal::unresolved() const {
   std::vector<JournalEntry> open;
-  for (const JournalEntry& entry : entries_) {
+  for (const auto& [landed, entry] : entries_) {
     if (entry.state == EntryState::sent || entry.state == EntryState::needs_person) open.push_back(entry);
   }
   return open;
@@ -47,12 +47,16 @@ bool MemoryJournal::collect(OperationId id) {
   if (entry == nullptr || entry->state == EntryState::sent || entry->state == EntryState::needs_person)
     return false;
   collected_.insert(id);
-  const std::string intent = entry->intent;
-  auto oldest = std::ranges::find(entries_, intent, &JournalEntry::intent);
-  while (oldest != entries_.end() && collected_.erase(oldest->id) > 0) {
-    oldest = entries_.erase(oldest);
-    oldest = std::ranges::find(oldest, entries_.end(), intent, &JournalEntry::intent);
+  const auto of_intent = of_intent_.find(entry->intent);
+  std::vector<std::uint64_t>& landed = of_intent->second;
+  while (!landed.empty()) {
+    const auto oldest = entries_.find(landed.front());
+    if (collected_.erase(oldest->second.id) == 0) return true;
+    by_id_.erase(oldest->second.id);
+    entries_.erase(oldest);
+    landed.erase(landed.begin());
   }
+  of_intent_.erase(of_intent);
   return true;
 }
 
@@ -71,11 +75,11 @@ void MemoryJournal::land(PersistTicket ticket) {
       ended = apply_persist(*entry, pending.what);
   } else {
     std::vector<JournalEntry> of_intent;
-    for (const JournalEntry& other : entries_) {
-      if (other.intent == pending.entry.intent) of_intent.push_back(other);
+    if (const auto others = of_intent_.find(pending.entry.intent); others != of_intent_.end()) {
+      for (const std::uint64_t landed : others->second) of_intent.push_back(entries_.at(landed));
     }
     if (entry == nullptr && may_insert(pending.entry, of_intent))
-      entries_.push_back(pending.entry);
+      insert(pending.entry);
     else
       ended.result = PersistResult::rolled_back;
   }
@@ -104,10 +108,16 @@ void MemoryJournal::crash(std::uint32_t process) {
 bool MemoryJournal::settled() const { return std::ranges::none_of(pending_, &Pending::orphan); }
 
 void MemoryJournal::overwrite(const JournalEntry& entry) {
-  if (JournalEntry* there = at(entry.id))
-    *there = entry;
-  else
-    entries_.push_back(entry);
+  JournalEntry* there = at(entry.id);
+  if (there == nullptr) return insert(entry);
+  OVERDUE_CHECK(there->intent == entry.intent);
+  *there = entry;
+}
+
+void MemoryJournal::insert(const JournalEntry& entry) {
+  entries_.emplace(++landed_, entry);
+  by_id_.emplace(entry.id, landed_);
+  of_intent_[entry.intent].push_back(landed_);
 }
 
 MemoryJournal::Pending MemoryJournal::take(PersistTicket ticket) {
@@ -123,9 +133,14 @@ void MemoryJournal::report(const Pending& about, const PersistEnded& ended) {
   reports_.push_back({about.process, {.ticket = about.ticket, .id = about.entry.id, .ended = ended}});
 }
 
+const JournalEntry* MemoryJournal::at(OperationId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &entries_.at(found->second);
+}
+
 JournalEntry* MemoryJournal::at(OperationId id) {
-  const auto found = std::ranges::find(entries_, id, &JournalEntry::id);
-  return found == entries_.end() ? nullptr : &*found;
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &entries_.at(found->second);
 }
 
 }  // namespace overdue

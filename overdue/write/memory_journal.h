@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "overdue/write/journal.h"
@@ -34,7 +36,8 @@ class MemoryJournal final : public Journal {
   bool collect(OperationId id) override;
 
   const std::vector<Pending>& pending() const { return pending_; }
-  const std::vector<JournalEntry>& entries() const { return entries_; }
+  // By when they landed, from 1.
+  const std::map<std::uint64_t, JournalEntry>& entries() const { return entries_; }
   bool has_report(std::uint32_t process) const;
 
   // Makes it durable, or refuses it by the rules; reports it.
@@ -57,10 +60,15 @@ class MemoryJournal final : public Journal {
   };
   Pending take(PersistTicket ticket);
   void report(const Pending& about, const PersistEnded& ended);
+  void insert(const JournalEntry& entry);
+  const JournalEntry* at(OperationId id) const;
   JournalEntry* at(OperationId id);
 
-  std::vector<JournalEntry> entries_;  // In the order of their landing.
-  std::set<OperationId> collected_;    // Of these: kept for an older one of their intent.
+  std::map<std::uint64_t, JournalEntry> entries_;  // Looked up by these two, which hold numbers of it:
+  std::map<OperationId, std::uint64_t> by_id_;
+  std::map<std::string, std::vector<std::uint64_t>> of_intent_;  // The oldest first.
+  std::uint64_t landed_ = 0;
+  std::set<OperationId> collected_;  // Kept for an older one of their intent.
   std::vector<Pending> pending_;
   std::vector<Report> reports_;
   std::uint64_t tickets_ = 0;
